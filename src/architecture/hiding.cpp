@@ -45,8 +45,7 @@ void ModelPlan::hide(const VerifyingKey& key) {
                  columns_shape(parameter_tail_columns(1), log_rows)};
   std::vector<Shape> all = witness_shapes;
   all.insert(all.end(), plan.shapes.begin(), plan.shapes.end());
-  witness_layout = OracleLayout(std::move(all));
-  witness_oracle = {log_rows, 1};
+  pack_hiding_witness(std::move(all), log_rows).move_to(witness_layout, witness_oracle);
   check_limit("log_domain", witness_layout.log_domain(witness_oracle), "length: witness log_domain");
   hiding = std::move(plan);
 }

@@ -19,7 +19,8 @@ class PolynomialLeaves final : public LeafExtras {
     }
     ntt(values_, word.log_domain(), clear_mask_elements);
   }
-  void fill(const ResidueShares& positions, Range classes, std::span<F> blocks) const override {
+  void fill(const WordDomain& /*domain*/, const ResidueShares& positions, Range classes,
+            std::span<F> blocks) const override {
     std::ranges::fill(blocks, F::zero());
     F* to = blocks.data();
     for (std::size_t number = classes.first; number < classes.last; ++number) {

@@ -134,6 +134,9 @@ struct VerifierContext {
   }
 };
 
+/// A sum over some coordinates of a product leaves those where they are that one of its factors does not depend on.
+inline constexpr std::string_view unsummed_identity = "identity in the coordinates that no sum is over";
+
 /// Layers have one text for both sides where these are alike: `Side` is a VerifierContext or the ProverContext, of
 /// which it uses the same names (sides.hpp).
 template <class Side>

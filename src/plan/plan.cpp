@@ -117,6 +117,8 @@ PackedOracle pack_state(std::vector<Shape> tensors) {
 namespace {
 
 constexpr std::uint64_t witness_rate_unit = 32;
+/// The most that it may be in a hiding proof, whatever its size.
+constexpr std::uint64_t most_hiding_rate = 12;
 
 /// The most that a witness's rate may be, in units of 1/32. The more there is to encode, the more its time counts
 /// beside the bytes of columns that are opened; it grows in small steps, so that these do.
@@ -128,20 +130,30 @@ std::uint64_t most_witness_rate(std::uint64_t used) {
   return 6 + growth(21, 6) + growth(24, 3);
 }
 
-}  // namespace
-
-PackedOracle pack_witness(std::vector<Shape> tensors) {
-  const std::uint64_t most_rate = most_witness_rate(packed_size(tensors));
-  PackedOracle packed = pack_state(std::move(tensors));
-  const std::uint64_t columns = packed.layout.columns(packed.parameters);
-  const std::uint64_t points = (witness_rate_unit * columns + most_rate - 1) / most_rate;
+/// As many points as the columns need, in pieces.
+void choose_points(const OracleLayout& layout, std::uint64_t most_rate, OracleParameters& oracle) {
+  const std::uint64_t points = (witness_rate_unit * layout.columns(oracle) + most_rate - 1) / most_rate;
   WordDomain domain{ceil_log2(points)};
   if (domain.log_size >= WordDomain::least_in_pieces) {
     const std::uint64_t piece = std::uint64_t{1} << domain.log_piece();
     domain.absent_pieces = static_cast<std::uint32_t>(domain.pieces() - (points + piece - 1) / piece);
   }
-  packed.parameters.log_inverse_rate = domain.log_size - packed.layout.log_columns(packed.parameters);
-  packed.parameters.absent_pieces = domain.absent_pieces;
+  oracle.log_inverse_rate = domain.log_size - layout.log_columns(oracle);
+  oracle.absent_pieces = domain.absent_pieces;
+}
+
+}  // namespace
+
+PackedOracle pack_witness(std::vector<Shape> tensors) {
+  const std::uint64_t most_rate = most_witness_rate(packed_size(tensors));
+  PackedOracle packed = pack_state(std::move(tensors));
+  choose_points(packed.layout, most_rate, packed.parameters);
+  return packed;
+}
+
+PackedOracle pack_hiding_witness(std::vector<Shape> tensors, unsigned log_rows) {
+  PackedOracle packed{OracleLayout(std::move(tensors)), {log_rows}};
+  choose_points(packed.layout, most_hiding_rate, packed.parameters);
   return packed;
 }
 

@@ -111,6 +111,8 @@ void check_statement(const VerifyingKey& key, const Statement& statement);
 PackedOracle pack_state(std::vector<Shape> tensors);
 /// The oracle of a witness without hiding, with rows for its size, on as few pieces of a domain as its rate allows.
 PackedOracle pack_witness(std::vector<Shape> tensors);
+/// The oracle of a hiding proof's witness, likewise; all of the 2^log_rows rows are there.
+PackedOracle pack_hiding_witness(std::vector<Shape> tensors, unsigned log_rows);
 /// Rows and rate of the parameter oracle for its size. Those of a hiding key are all there.
 OracleParameters parameter_oracle_parameters(std::vector<Shape> tensors, bool hiding);
 

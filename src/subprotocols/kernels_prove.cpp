@@ -33,6 +33,7 @@ TESSERA_ROUND_KERNEL(ReductionOfOne)
 TESSERA_ROUND_KERNEL(ReductionOfTwo)
 TESSERA_ROUND_KERNEL(ReductionOfThree)
 TESSERA_ROUND_KERNEL(MatrixProductRelation)
+TESSERA_ROUND_KERNEL(SquareRelation)
 
 #if HWY_ONCE
 namespace tessera {
@@ -50,8 +51,9 @@ RoundKernel round_kernel(const ReductionRelation& relation) {
   }
 }
 
-// Per-token columns and pads are short.
+// What is per token or per feature is short, and so are pads.
 RoundKernel round_kernel(const RootRelation& relation) { return scalar_kernel(relation); }
+RoundKernel round_kernel(const CentredGainRelation& relation) { return scalar_kernel(relation); }
 RoundKernel round_kernel(const PadProductRelation& relation) { return scalar_kernel(relation); }
 
 }  // namespace tessera

@@ -8,10 +8,4 @@ std::vector<bool> all_but_features(const Shape& activation) {
   return kept;
 }
 
-std::vector<bool> all_but_tokens(const Shape& activation) {
-  std::vector<bool> kept(activation.dimensions().size(), true);
-  kept.back() = false;
-  return kept;
-}
-
 }  // namespace tessera

@@ -93,14 +93,50 @@ struct NormOutput : InverseRoot {
   bool is_wide_ = false;
 };
 
+/// What norms over features end with: A(r) = (x - mu)*I*Gamma at a point r of the activation, mu of a layer norm alone,
+/// and S2(t) = sum_f x^2 at a point t of the token shape, down to claims on x, mu, I and Gamma. I depends on no feature
+/// and Gamma on no token, so that r_f stays in the first sum where it is, and a_t in the second.
+///   | # | from | message                                                                                     |
+///   | 1 | P/V  | eq sum-check at (r_b, r_t) over (block, token), degree 2: A(r) = sum beta(.,.)*I*Y,            |
+///   |   |      | Y = sum_f beta(r_f,f)*Gamma*(x - mu)                                                          |
+///   | 2 | P    | I(a): claim; Y(a), at its end a                                                               |
+///   | 3 | P/V  | scope gain: eq sum-check at (a_b, r_f) over (block, feature), degree 2:                         |
+///   |   |      | Y(a) = sum beta(.,.)*Gamma*(x - mu) at a_t                                                    |
+///   | 4 | P    | Gamma(c), x(c, a_t), mu(c_b, a_t) at its end c: claims                                         |
+///   | 5 | P/V  | scope squares: eq sum-check at (t_b, 1/2, .., 1/2, t_t) over (block, feature, token), degree 2: |
+///   |   |      | S2(t)/2^(feature variables) = sum beta(.,.)*x^2                                               |
+///   | 6 | P    | x at its end: claim                                                                           |
+/// Error: (3*(variables of 1, 3 and 5) + variables of a feature)/|E|. (x - mu needs no Pres: Gamma is zero on absent
+/// features.)
+template <class Side>
+void run_normalization(Side& context, const NormSpec& norm, const InverseRoot& root, std::optional<TensorId> mean,
+                       const PointClaimFor<Side>& normalized, const ScalarFor<Side>& square_sum);
+
+/// Factors Gamma, x, mu: Gamma*(x - mu).
+struct CentredGainRelation {
+  static constexpr bool homogeneous = true;
+  static constexpr std::size_t degree() { return 2; }
+  static constexpr std::size_t factors() { return 3; }
+  auto operator()(const auto& v) const { return v[0] * (v[1] - v[2]); }
+};
+RoundKernel round_kernel(const CentredGainRelation& relation);
+
+/// Factor x: x^2.
+struct SquareRelation {
+  static constexpr bool homogeneous = true;
+  static constexpr std::size_t degree() { return 2; }
+  static constexpr std::size_t factors() { return 1; }
+  auto operator()(const auto& v) const { return v[0] * v[0]; }
+};
+RoundKernel round_kernel(const SquareRelation& relation);
+
 /// Sums over features of x and x^2 per token, of all ranks. Collective.
 struct TokenSums {
   std::vector<std::int64_t> sum, square_sum;
 };
 TokenSums token_sums(const ChunkedTensor<std::int32_t>& x, const NormSpec& norm, Communicator& comm);
 
-/// Dimensions of a sum over (.., feature, token) that what is of a token has, and what is of a feature.
+/// Dimensions of (.., feature, token) that what is of a token has.
 std::vector<bool> all_but_features(const Shape& activation);
-std::vector<bool> all_but_tokens(const Shape& activation);
 
 }  // namespace tessera

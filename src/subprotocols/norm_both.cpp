@@ -1,6 +1,9 @@
 #include "plan/sides.hpp"
 #include "subprotocols/norm.hpp"
 #include "subprotocols/sum.hpp"
+#include "sumcheck/product_relations.hpp"
+
+#include <utility>
 
 namespace tessera {
 
@@ -43,11 +46,59 @@ ScalarFor<Side> inverse_root(Side& context, const InverseRoot& root, const Shape
   return sum;
 }
 
-#define INSTANTIATE(Side)                                                                                             \
-  template void check_complements(Side&, const InverseRoot&, const Shape&);                                           \
-  template ScalarFor<Side> root_target(Side&, const InverseRoot&, const Shape&, const ScalarFor<Side>&, std::int64_t, \
-                                       const E&);                                                                     \
-  template ScalarFor<Side> inverse_root(Side&, const InverseRoot&, const Shape&, Derived, std::int64_t, std::int64_t);
+template <class Side>
+void run_normalization(Side& context, const NormSpec& norm, const InverseRoot& root, std::optional<TensorId> mean,
+                       const PointClaimFor<Side>& normalized, const ScalarFor<Side>& square_sum) {
+  const std::size_t feature = norm.activation.dimensions().size() - 2;
+  const unsigned feature_bits = norm.activation.dimensions()[feature].bits();
+  const TensorPoint& r = normalized.point;
+  context.transcript.identity(feature_bits, unsummed_identity);
+  const auto tokens = run_sum(context, ProductRelation{},
+                              {.shape = norm.token,
+                               .factors = {SumFactor::committed("inverse", root.inverse.tensor),
+                                           SumFactor::weighed("weighed", norm.x.tensor, mean, norm.gamma, r[feature])},
+                               .at = along(r, all_but_features(norm.activation))},
+                              normalized.value, "normalized values do not match the sum-check");
+  {
+    const auto scope = context.transcript.scope("gain");
+    // every rank has all of it: no dimension is divided
+    std::vector<Dimension> dimensions = norm.activation.undivided().dimensions();
+    dimensions.pop_back();
+    const Shape features(std::move(dimensions));
+    TensorPoint at = tokens.point;
+    const Point token = std::exchange(at.back(), r[feature]);
+    std::vector<bool> of_mean(features.dimensions().size(), true);
+    of_mean.back() = false;
+    Sum sum{.shape = features,
+            .factors = {SumFactor::parameter("gamma", norm.gamma, {}), SumFactor::at_token("x", norm.x.tensor, token)},
+            .at = std::move(at)};
+    constexpr std::string_view mismatch = "weighed features do not match the sum-check";
+    if (mean) {
+      sum.factors.push_back(SumFactor::at_token("mu", *mean, token, std::move(of_mean)));
+      run_sum(context, CentredGainRelation{}, sum, tokens.values[1], mismatch);
+    } else {
+      run_sum(context, ProductRelation{}, sum, tokens.values[1], mismatch);
+    }
+  }
+  const auto scope = context.transcript.scope("squares");
+  const E half(F::from_canonical(2).inverse());
+  TensorPoint at = context.lookup.point(norm.token);
+  at.insert(at.end() - 1, Point(feature_bits, half));
+  run_sum(context, SquareRelation{},
+          {.shape = norm.activation,
+           .factors = {SumFactor::committed("x", norm.x.tensor)},
+           .at = std::move(at),
+           .sharded = true},
+          square_sum * two_to_the_minus(feature_bits), "squares do not match the sum-check");
+}
+
+#define INSTANTIATE(Side)                                                                                              \
+  template void check_complements(Side&, const InverseRoot&, const Shape&);                                            \
+  template ScalarFor<Side> root_target(Side&, const InverseRoot&, const Shape&, const ScalarFor<Side>&, std::int64_t,  \
+                                       const E&);                                                                      \
+  template ScalarFor<Side> inverse_root(Side&, const InverseRoot&, const Shape&, Derived, std::int64_t, std::int64_t); \
+  template void run_normalization(Side&, const NormSpec&, const InverseRoot&, std::optional<TensorId>,                 \
+                                  const PointClaimFor<Side>&, const ScalarFor<Side>&);
 TESSERA_FOR_SIDES(INSTANTIATE)
 #undef INSTANTIATE
 

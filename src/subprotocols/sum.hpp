@@ -14,6 +14,7 @@ struct SumFactor {
     committed,  ///< a committed tensor: its value is a claim
     summed,     ///< a committed tensor of (.., feature, token), summed over features: a claim with weight one on them
     sent,       ///< integers in no oracle: the value stands in the sum's end, for the layer
+    weighed,    ///< the sum over features of (committed tensor - mean)*gain*beta(feature, .) per token: likewise
     parameter,  ///< a parameter, or two pieces of one: claims
   };
   struct ScaledPoint {
@@ -22,11 +23,14 @@ struct SumFactor {
   };
   Kind kind = Kind::weight;
   std::string label = {};
-  TensorId tensor = 0;     // a committed one
-  ParameterId gain{};      // a parameter
-  Integers integers = {};  // of what is sent
+  TensorId tensor = 0;                // a committed one
+  ParameterId gain{};                 // a parameter
+  Integers integers = {};             // of what is sent
+  std::optional<TensorId> mean = {};  // of what is weighed: of (.., token); none: 0
+  Point feature = {};                 // likewise
   std::vector<ScaledPoint> points = {};
-  std::vector<bool> along = {};  // dimensions of the sum that the factor has; empty: all
+  std::vector<bool> along = {};     // dimensions of the sum that the factor has; empty: all
+  std::optional<Point> token = {};  // of a committed tensor whose tokens are not summed over: where they are
 
   static SumFactor weight(std::vector<ScaledPoint> points, std::vector<bool> along = {}) {
     return {.points = std::move(points), .along = std::move(along)};
@@ -37,6 +41,21 @@ struct SumFactor {
   static SumFactor summed(std::string label, TensorId tensor) {
     return {.kind = Kind::summed, .label = std::move(label), .tensor = tensor};
   }
+  /// A committed tensor with a dimension more than the sum, its last.
+  static SumFactor at_token(std::string label, TensorId tensor, Point token, std::vector<bool> along = {}) {
+    SumFactor factor = committed(std::move(label), tensor, std::move(along));
+    factor.token = std::move(token);
+    return factor;
+  }
+  static SumFactor weighed(std::string label, TensorId tensor, std::optional<TensorId> mean, ParameterId gain,
+                           Point feature) {
+    return {.kind = Kind::weighed,
+            .label = std::move(label),
+            .tensor = tensor,
+            .gain = gain,
+            .mean = mean,
+            .feature = std::move(feature)};
+  }
   static SumFactor sent(std::string label, const Integers& integers) {
     return {.kind = Kind::sent, .label = std::move(label), .integers = integers};
   }
@@ -45,11 +64,13 @@ struct SumFactor {
   }
 };
 
-/// Over a shape; with an eq factor at a point, if there is one: the shape's tensors are on every rank then.
+/// Over a shape; with an eq factor at a point, if there is one: every rank computes all of it then, unless it is over a
+/// sharded tensor.
 struct Sum {
   Shape shape;
   std::vector<SumFactor> factors;  // those of the relation, in its order
   std::optional<TensorPoint> at = {};
+  bool sharded = !at;
 };
 
 /// Where it ended, and every factor there.
@@ -61,6 +82,8 @@ struct SumEndOf {
 
 /// Coordinates of the dimensions that a factor has.
 TensorPoint along(const TensorPoint& point, const std::vector<bool>& dimensions);
+/// Where a factor's tensor is at the end of a sum.
+TensorPoint place_of(const SumFactor& factor, const TensorPoint& end);
 /// The weight that sums a tensor of (.., feature, token) over all features at a point of (.., token).
 std::vector<Factor> feature_sum(const Shape& activation, const TensorPoint& token);
 

@@ -40,8 +40,38 @@ std::vector<E> parameter_table(const ProverContext& context, ParameterId id) {
   return values;
 }
 
+/// Over (.., token).
+std::vector<E> weighed_features(const ProverContext& context, const SumFactor& factor) {
+  std::vector<E> weights = parameter_table(context, factor.gain);  // over (.., feature)
+  const std::vector<E> features = eq_table(factor.feature);
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    weights[i] *= features[i & (features.size() - 1)];
+  }
+  std::vector<E> sums = contract_features(context.witness.tensors[factor.tensor], weights, context.comm);
+  if (!factor.mean) {
+    return sums;
+  }
+  const std::vector<E> means =
+      dense_table(context.witness.tensors[*factor.mean], context.plan.witness_shapes[*factor.mean], context.comm);
+  const std::size_t before = weights.size() / features.size();
+  const std::size_t tokens = sums.size() / before;
+  for (std::size_t i = 0; i < before; ++i) {
+    E all;
+    for (std::size_t f = 0; f < features.size(); ++f) {
+      all += weights[i * features.size() + f];
+    }
+    for (std::size_t t = 0; t < tokens; ++t) {
+      sums[i * tokens + t] -= all * means[i * tokens + t];
+    }
+  }
+  return sums;
+}
+
 /// What does not vary along all dimensions of its sum, or is on every rank.
 std::vector<E> factor_table(const ProverContext& context, const SumFactor& factor) {
+  if (factor.kind == SumFactor::Kind::weighed) {
+    return weighed_features(context, factor);
+  }
   if (factor.kind == SumFactor::Kind::weight) {
     return weight_table(factor);
   }
@@ -54,11 +84,15 @@ std::vector<E> factor_table(const ProverContext& context, const SumFactor& facto
     const std::size_t feature = axes.size() - 2;
     axes[feature] = std::vector<E>(std::size_t{1} << shape.dimensions()[feature].bits(), E::one());
   }
+  if (factor.token) {
+    axes.back() = eq_table(*factor.token);
+  }
   return contract(context.witness.tensors[factor.tensor], shape, axes, context.comm);
 }
 
 bool is_tensor(const SumFactor& factor) {
-  return factor.along.empty() && (factor.kind == SumFactor::Kind::committed || factor.kind == SumFactor::Kind::sent);
+  return factor.along.empty() && !factor.token &&
+         (factor.kind == SumFactor::Kind::committed || factor.kind == SumFactor::Kind::sent);
 }
 
 const IntegerTensor& tensor_of(const ProverContext& context, const SumFactor& factor) {
@@ -80,13 +114,38 @@ ChunkedFactor chunked_factor(const ProverContext& context, const Shape& shape, c
   return WeightFactor(shape, weights);
 }
 
+/// A factor at all places of a sum that every rank computes.
+std::vector<E> dense_factor(const ProverContext& context, const Shape& shape, const SumFactor& factor) {
+  const std::vector<E> table = factor_table(context, factor);
+  if (factor.along.empty()) {
+    return table;
+  }
+  std::vector<E> values(std::size_t{1} << shape.bits());
+  for (std::size_t x = 0; x < values.size(); ++x) {
+    std::size_t rest = x;
+    std::size_t place = 0;
+    std::size_t stride = 1;
+    for (std::size_t j = factor.along.size(); j-- > 0;) {
+      const unsigned bits = shape.dimensions()[j].bits();
+      if (factor.along[j]) {
+        place += (rest & ((std::size_t{1} << bits) - 1)) * stride;
+        stride <<= bits;
+      }
+      rest >>= bits;
+    }
+    values[x] = table[place];
+  }
+  return values;
+}
+
 ProvenSumcheck sumcheck(ProverContext& context, const RoundKernel& kernel, const Sum& sum) {
-  if (sum.at) {
+  const Point at = sum.at ? to_flat_point(sum.shape, *sum.at) : Point();
+  if (!sum.sharded) {
     std::vector<std::vector<E>> tables;
     for (const SumFactor& factor : sum.factors) {
-      tables.push_back(factor_table(context, factor));
+      tables.push_back(dense_factor(context, sum.shape, factor));
     }
-    return prove_dense_sumcheck(context.transcript, kernel, std::move(tables), to_flat_point(sum.shape, *sum.at));
+    return prove_dense_sumcheck(context.transcript, kernel, std::move(tables), at);
   }
   std::vector<ChunkedFactor> factors;
   for (const SumFactor& factor : sum.factors) {
@@ -94,7 +153,7 @@ ProvenSumcheck sumcheck(ProverContext& context, const RoundKernel& kernel, const
   }
   const auto first = std::ranges::find_if(sum.factors, is_tensor);
   return prove_chunked_sumcheck(context.transcript, kernel, sum.shape, ownership_of(tensor_of(context, *first)),
-                                factors, {}, context.comm);
+                                factors, at, context.comm);
 }
 
 void send_value(ProverContext& context, const SumFactor& factor, const TensorPoint& end, const E& value) {
@@ -109,6 +168,7 @@ void send_value(ProverContext& context, const SumFactor& factor, const TensorPoi
                         value);
       break;
     case SumFactor::Kind::sent:
+    case SumFactor::Kind::weighed:
       context.transcript.send(factor.label, value);
       break;
     case SumFactor::Kind::parameter:
@@ -128,7 +188,7 @@ SumEndOf<E> run_sum(ProverContext& context, const RoundKernel& kernel, const Sum
   ProvenSumcheck proven = sumcheck(context, kernel, sum);
   const TensorPoint end = to_tensor_point(sum.shape, proven.point);
   for (std::size_t k = 0; k < sum.factors.size(); ++k) {
-    send_value(context, sum.factors[k], along(end, sum.factors[k].along), proven.factors[k]);
+    send_value(context, sum.factors[k], place_of(sum.factors[k], end), proven.factors[k]);
   }
   if (product) {
     context.transcript.send_hidden("product", product(proven.factors));

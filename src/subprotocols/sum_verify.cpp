@@ -15,6 +15,14 @@ TensorPoint along(const TensorPoint& point, const std::vector<bool>& dimensions)
   return kept;
 }
 
+TensorPoint place_of(const SumFactor& factor, const TensorPoint& end) {
+  TensorPoint place = along(end, factor.along);
+  if (factor.token) {
+    place.push_back(*factor.token);
+  }
+  return place;
+}
+
 std::vector<Factor> feature_sum(const Shape& activation, const TensorPoint& token) {
   std::vector<Factor> weight = weight_at(token);
   weight.insert(weight.end() - 1, Factor::ones(activation.dimensions()[activation.dimensions().size() - 2].bits()));
@@ -50,7 +58,7 @@ template <class S>
 std::vector<S> sum_values(VerifierContext<S>& context, const Sum& sum, const TensorPoint& end) {
   std::vector<S> values;
   for (const SumFactor& factor : sum.factors) {
-    const TensorPoint at = along(end, factor.along);
+    const TensorPoint at = place_of(factor, end);
     switch (factor.kind) {
       case SumFactor::Kind::weight:
         values.push_back(public_weight(factor, at));
@@ -63,6 +71,7 @@ std::vector<S> sum_values(VerifierContext<S>& context, const Sum& sum, const Ten
                                            feature_sum(context.plan.witness_shapes[factor.tensor], at)));
         break;
       case SumFactor::Kind::sent:
+      case SumFactor::Kind::weighed:
         values.push_back(context.transcript.receive(factor.label));
         break;
       case SumFactor::Kind::parameter:

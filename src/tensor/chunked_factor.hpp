@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 
@@ -57,16 +58,13 @@ struct CausalMask {
   Shape shape;
   std::size_t shift = 0;
 };
-/// left^T * right: over a shape (block, head, group, query, key) the sum over m of left(block, head, group, m, query)
-/// * right(block, head, m, key), both int16, above the diagonal too. Chunks are indices before m, then pieces of the
-/// token, which inside a chunk stands behind m: of left whole tiles of queries, of right one tile of keys each. m may
-/// be several dimensions.
-struct TileProduct {
-  Shape shape;
-  const ChunkedTensor<std::int16_t>* left;
-  const ChunkedTensor<std::int16_t>* right;
+/// What somebody has computed: values of all present chunks, one after the other, on every rank, and of all on the
+/// outer cube, absent chunks too, once inner variables are bound.
+struct TableFactor {
+  std::span<const E> values;
+  std::function<std::vector<E>(std::span<const E> inner_point, Communicator& comm)> outer;
 };
-using ChunkedFactor = std::variant<TensorFactor, WeightFactor, BroadcastFactor, CausalMask, TileProduct>;
+using ChunkedFactor = std::variant<TensorFactor, WeightFactor, BroadcastFactor, CausalMask, TableFactor>;
 
 /// Values of a chunk that this rank owns (2^inner_bits, inner indices row-major).
 void fill_chunk(const ChunkedFactor& factor, std::size_t chunk, std::span<E> values);

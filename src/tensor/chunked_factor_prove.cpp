@@ -3,7 +3,6 @@
 #include <map>
 
 #include "tensor/chunked_factor.hpp"
-#include "tensor/contract.hpp"
 
 namespace tessera {
 namespace {
@@ -107,33 +106,8 @@ void fill(const CausalMask& mask, std::size_t chunk, std::span<E> values) {
   }
 }
 
-void fill(const TileProduct& product, std::size_t chunk, std::span<E> values) {
-  const auto& dimensions = product.shape.dimensions();
-  const std::size_t queries = dimensions[3].chunk();
-  const std::size_t keys = dimensions[4].chunk();
-  const Dimension& rows = product.left->shape().dimensions().back();
-  const std::size_t right_stride = product.right->shape().dimensions().back().chunk();
-  const auto coordinate = [&](std::size_t dimension) { return product.shape.coordinate(chunk, dimension); };
-  const std::size_t head = coordinate(0) * dimensions[1].chunk_count() + coordinate(1);
-  const std::size_t query_head = head * dimensions[2].chunk_count() + coordinate(2);
-  const std::size_t query = coordinate(3) * queries;  // its tile lies in one chunk of the rows
-  const auto left = product.left->chunk(query_head * rows.chunk_count() + (query >> rows.log_chunk));
-  const auto right = product.right->chunk(head * dimensions[4].chunk_count() + coordinate(4));
-  const std::size_t first = query & (rows.chunk() - 1);
-  std::vector<std::int64_t> row(keys);
-  for (std::size_t i = 0; i < queries; ++i) {
-    std::ranges::fill(row, 0);
-    for (std::size_t m = 0; m < left.size() / rows.chunk(); ++m) {
-      const std::int64_t scale = left[m * rows.chunk() + first + i];
-      const std::int16_t* values_of_key = right.data() + m * right_stride;
-      for (std::size_t j = 0; j < keys; ++j) {
-        row[j] += scale * values_of_key[j];
-      }
-    }
-    for (std::size_t j = 0; j < keys; ++j) {
-      values[i * keys + j] = E::from_signed(row[j]);
-    }
-  }
+void fill(const TableFactor& factor, std::size_t chunk, std::span<E> values) {
+  std::ranges::copy(factor.values.subspan(chunk * values.size(), values.size()), values.begin());
 }
 
 /// A broadcast factor's table with the inner variables of kept dimensions bound, one dimension after the other.
@@ -268,48 +242,8 @@ Outer outer(const CausalMask& mask, std::span<const E> inner_point, Communicator
   return result;
 }
 
-/// Absent tiles are needed on the outer cube, so the product is computed from left and right at the inner point.
-Outer outer(const TileProduct& product, std::span<const E> inner_point, Communicator& comm) {
-  const auto& dimensions = product.shape.dimensions();
-  // the tokens' chunks and the tiles in each as dimensions of their own: (.., chunk, places, tile)
-  const auto bound = [&](const ChunkedTensor<std::int16_t>* tensor, std::size_t outer_dimensions, const Dimension& tile,
-                         std::span<const E> point) {
-    const Dimension& tokens = tensor->shape().dimensions().back();
-    std::vector<Dimension> split(dimensions.begin(),
-                                 dimensions.begin() + static_cast<std::ptrdiff_t>(outer_dimensions));
-    split.push_back(Dimension::outer(tokens.chunk_count()));
-    for (const std::size_t length :
-         {tensor->shape().chunk_size() / tokens.chunk(), tokens.chunk() / tile.chunk(), tile.chunk()}) {
-      split.push_back(Dimension::whole(length));
-    }
-    std::vector<Axis> axes(split.size());
-    axes.back() = eq_table(point);
-    return contract(tensor, Shape(std::move(split)), axes, comm);
-  };
-  const std::vector<E> left = bound(product.left, 3, dimensions[3], inner_point.first(dimensions[3].log_chunk));
-  const std::vector<E> right = bound(product.right, 2, dimensions[4], inner_point.last(dimensions[4].log_chunk));
-  const std::size_t group = std::size_t{1} << dimensions[2].outer_bits();
-  const std::size_t query_tiles = std::size_t{1} << dimensions[3].outer_bits();
-  const std::size_t key_tiles = std::size_t{1} << dimensions[4].outer_bits();
-  const unsigned log_in_chunk = product.left->shape().dimensions().back().log_chunk - dimensions[3].log_chunk;
-  const std::size_t in_chunk = std::size_t{1} << log_in_chunk;  // tiles of queries
-  std::vector<E> result(std::size_t{1} << product.shape.outer_bits());
-  const std::size_t places = left.size() * key_tiles / result.size();
-  for (std::size_t x = 0; x < result.size() / key_tiles; ++x) {
-    const std::size_t head = x / query_tiles;
-    const std::size_t tile = x % query_tiles;
-    // (query head, chunk) by (place, tile in the chunk)
-    const E* const left_row = left.data() + (x >> log_in_chunk) * places * in_chunk + (tile & (in_chunk - 1));
-    for (std::size_t j = 0; j < key_tiles; ++j) {
-      const E* const right_row = right.data() + (head / group * key_tiles + j) * places;
-      E sum;
-      for (std::size_t m = 0; m < places; ++m) {
-        sum += left_row[m * in_chunk] * right_row[m];
-      }
-      result[x * key_tiles + j] = sum;
-    }
-  }
-  return result;
+Outer outer(const TableFactor& factor, std::span<const E> inner_point, Communicator& comm) {
+  return factor.outer(inner_point, comm);
 }
 
 }  // namespace

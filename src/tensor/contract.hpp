@@ -17,6 +17,11 @@ using Axis = std::optional<std::vector<E>>;
 std::vector<E> contract(const IntegerTensor& tensor, const Shape& shape, const std::vector<Axis>& axes,
                         Communicator& comm);
 
+/// Sums of an integer tensor (.., feature, token) over features, over all ranks, with weights that differ by what
+/// stands before them: `weights` is dense over (.., feature), the result over (.., token), each dimension padded to
+/// 2^bits.
+std::vector<E> contract_features(const IntegerTensor& tensor, std::span<const E> weights, Communicator& comm);
+
 /// <w, T>: the value of a claim with this weight.
 E weighted_sum(const IntegerTensor& tensor, const Shape& shape, std::span<const Factor> weight, Communicator& comm);
 

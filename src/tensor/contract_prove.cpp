@@ -92,14 +92,16 @@ class Contraction {
 
 }  // namespace
 
-std::vector<E> contract(const IntegerTensor& tensor, const Shape& shape, const std::vector<Axis>& axes,
-                        Communicator& comm) {
-  const Contraction contraction(shape, axes);
-  std::vector<E> result(contraction.result_size());
+namespace {
+
+/// The sum over all ranks of add(values, chunk, partial) for every chunk, in tables of `size`: what ranks hold besides
+/// others counts once.
+template <class Add>
+std::vector<E> sum_of_chunks(const IntegerTensor& tensor, std::size_t size, Communicator& comm, const Add& add) {
+  std::vector<E> result(size);
   std::visit(
       [&](const auto* values) {
-        assert(values->shape().chunk_count() == shape.chunk_count() && values->shape().bits() == shape.bits());
-        std::vector<std::size_t> mine;  // what others hold, too, counts once
+        std::vector<std::size_t> mine;
         std::ranges::copy_if(values->held(), std::back_inserter(mine), [&](std::size_t chunk) {
           return values->ownership().owner(values->shape(), chunk, comm.size()) == comm.rank();
         });
@@ -111,7 +113,7 @@ std::vector<E> contract(const IntegerTensor& tensor, const Shape& shape, const s
           std::vector<E> partial(result.size());
 #pragma omp for schedule(dynamic)
           for (std::size_t i = 0; i < mine.size(); ++i) {
-            contraction.add_chunk(*values, mine[i], partial);
+            add(*values, mine[i], partial);
           }
 #pragma omp critical
           for (std::size_t i = 0; i < result.size(); ++i) {
@@ -122,6 +124,43 @@ std::vector<E> contract(const IntegerTensor& tensor, const Shape& shape, const s
       tensor);
   comm.all_reduce_sum(result);
   return result;
+}
+
+}  // namespace
+
+std::vector<E> contract(const IntegerTensor& tensor, const Shape& shape, const std::vector<Axis>& axes,
+                        Communicator& comm) {
+  const Contraction contraction(shape, axes);
+  return sum_of_chunks(
+      tensor, contraction.result_size(), comm, [&](const auto& values, std::size_t chunk, std::vector<E>& partial) {
+        assert(values.shape().chunk_count() == shape.chunk_count() && values.shape().bits() == shape.bits());
+        contraction.add_chunk(values, chunk, partial);
+      });
+}
+
+std::vector<E> contract_features(const IntegerTensor& tensor, std::span<const E> weights, Communicator& comm) {
+  const Shape& shape = std::visit([](const auto* values) -> const Shape& { return values->shape(); }, tensor);
+  const std::vector<Dimension>& dimensions = shape.dimensions();
+  const std::size_t feature = dimensions.size() - 2;
+  const std::size_t features = dimensions[feature].chunk();
+  const std::size_t tokens = dimensions.back().chunk();
+  assert(shape.inner_bits() == dimensions[feature].log_chunk + dimensions.back().log_chunk);  // single entries before
+  const std::size_t before = weights.size() >> dimensions[feature].bits();
+  return sum_of_chunks(
+      tensor, before << dimensions.back().bits(), comm,
+      [&](const auto& values, std::size_t chunk, std::vector<E>& partial) {
+        std::size_t index = 0;  // of what stands before features
+        for (std::size_t j = 0; j < feature; ++j) {
+          index = (index << dimensions[j].bits()) + shape.coordinate(chunk, j);
+        }
+        using T = typename std::remove_cvref_t<decltype(values.chunk(chunk))>::value_type;
+        combine_integer_rows(
+            weights.subspan((index << dimensions[feature].bits()) + shape.coordinate(chunk, feature) * features,
+                            features),
+            std::span<const T>(values.chunk(chunk)),
+            std::span(partial).subspan(
+                (index << dimensions.back().bits()) + shape.coordinate(chunk, feature + 1) * tokens, tokens));
+      });
 }
 
 E weighted_sum(const IntegerTensor& tensor, const Shape& shape, std::span<const Factor> weight, Communicator& comm) {

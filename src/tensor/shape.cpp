@@ -116,6 +116,9 @@ Range Shape::tiles_of(std::size_t index, std::size_t query_tile) const {
 }
 
 Range Shape::chunks_beside(std::size_t chunk, std::size_t dimensions) const {
+  if (dimensions == 0) {
+    return {0, chunk_count()};
+  }
   const unsigned shift = places_[dimensions - 1].shift;
   const std::size_t first = outer_index(chunk) >> shift << shift;
   const auto begin = std::ranges::lower_bound(*outer_index_, first);

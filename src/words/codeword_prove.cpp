@@ -98,7 +98,7 @@ Codeword encode_whole(const WordShape& shape, bool keep_columns, Communicator& c
                                       ? ResidueShares::alone(log_size, log_size - shape.log_columns)
                                       : ResidueShares(log_size, comm.rank(), comm.size());
   RawVector<F> columns(keep_columns ? positions.size() * shape.width : 0);
-  LeafHasher hasher(positions, shape.width, extras.get());
+  LeafHasher hasher(shape, positions, extras.get());
   RowSink sink;
   sink.rows = [&](Range classes, Range rows, std::span<F> values) {
     if (keep_columns) {
@@ -144,7 +144,8 @@ std::vector<PieceRun> cosets_of(Range pieces, unsigned log_most) {
 }
 
 /// A rank encodes the pieces whose leaves it has: no digest moves.
-Codeword encode_pieces(const WordShape& shape, Communicator& comm, const EncodeRows& encode) {
+Codeword encode_pieces(const WordShape& shape, Communicator& comm, std::shared_ptr<const LeafExtras> extras,
+                       const EncodeRows& encode) {
   const WordDomain& domain = shape.domain;
   const LeafShares leaves(domain, comm.size());
   const Range mine = leaves.groups_of(comm.rank());
@@ -160,7 +161,7 @@ Codeword encode_pieces(const WordShape& shape, Communicator& comm, const EncodeR
   std::deque<LeafHasher> hashers;  // sinks keep references
   std::vector<RowSink> sinks(shares.size());
   for (std::size_t i = 0; i < shares.size(); ++i) {
-    LeafHasher& hasher = hashers.emplace_back(shares[i], shape.width, nullptr);
+    LeafHasher& hasher = hashers.emplace_back(shape, shares[i], extras.get());
     sinks[i].rows = [&hasher](Range classes, Range rows, std::span<F> values) { hasher.absorb(classes, rows, values); };
     hash_blocks(hasher, sinks[i]);
   }
@@ -172,7 +173,9 @@ Codeword encode_pieces(const WordShape& shape, Communicator& comm, const EncodeR
         .leaves_by_piece(cosets[i].log_count, std::span(digests).subspan(
                                                   first, std::size_t{1} << (cosets[i].log_count + domain.log_piece())));
   }
-  return hashed_codeword(shape.width, domain, std::move(digests), comm);
+  Codeword codeword = hashed_codeword(shape.width, domain, std::move(digests), comm);
+  codeword.extras = std::move(extras);
+  return codeword;
 }
 
 }  // namespace
@@ -182,10 +185,7 @@ Codeword encode_word(const WordShape& shape, bool keep_columns, Communicator& co
   if (shape.domain.whole()) {
     return encode_whole(shape, keep_columns, comm, std::move(extras), encode);
   }
-  if (extras) {
-    throw std::logic_error("a word in pieces whose leaves have more than its columns");
-  }
-  return encode_pieces(shape, comm, encode);
+  return encode_pieces(shape, comm, std::move(extras), encode);
 }
 
 Codeword encode_oracle(const OracleLayout& layout, const OracleParameters& parameters,

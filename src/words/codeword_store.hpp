@@ -35,9 +35,10 @@ class LeafExtras {
   LeafExtras& operator=(const LeafExtras&) = delete;
   /// Elements of F in a block.
   [[nodiscard]] std::size_t count() const { return count_; }
-  /// The blocks of these classes of a rank's positions, class after class.
-  virtual void fill(const ResidueShares& positions, Range classes, std::span<F> blocks) const = 0;
-  /// The blocks at `positions`.
+  /// The blocks of the leaves at these classes of a rank's points, class after class.
+  virtual void fill(const WordDomain& domain, const ResidueShares& positions, Range classes,
+                    std::span<F> blocks) const = 0;
+  /// The blocks of these leaves.
   [[nodiscard]] virtual std::vector<F> at(std::span<const std::size_t> positions) const = 0;
 
  private:

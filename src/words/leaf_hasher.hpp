@@ -10,11 +10,11 @@
 
 namespace tessera {
 
-/// Leaves of a codeword of `width` values a column, at a rank's positions, some classes of them at a time.
+/// Leaves of a word at a rank's positions, some classes of them at a time.
 class LeafHasher {
  public:
-  LeafHasher(const ResidueShares& positions, std::size_t width, const LeafExtras* extras)
-      : positions_(positions), width_(width), extras_(extras) {}
+  LeafHasher(const WordShape& word, const ResidueShares& positions, const LeafExtras* extras)
+      : domain_(word.domain), positions_(positions), width_(word.width), extras_(extras) {}
 
   /// The next rows of these classes. `values` may be overwritten once they are the last ones.
   void absorb(Range classes, Range rows, std::span<F> values);
@@ -44,6 +44,7 @@ class LeafHasher {
   template <class To>
   void in_order(const Digest* from, const To& to) const;
 
+  WordDomain domain_;
   ResidueShares positions_;
   std::size_t width_;
   const LeafExtras* extras_;

@@ -26,7 +26,7 @@ void LeafHasher::absorb(Range classes, Range rows, std::span<F> values) {
     const std::size_t size = count * LeafExtras::block;
     RawVector<F> own(size > values.size() ? size : 0);
     const std::span<F> blocks = own.empty() ? values.first(size) : std::span<F>(own);
-    extras_->fill(positions_, classes, blocks);
+    extras_->fill(domain_, positions_, classes, blocks);
     hasher_->absorb(bytes_of(blocks), LeafExtras::block * sizeof(F));
   }
   parts_.push_back({classes, std::move(*hasher_).digests()});
@@ -81,7 +81,7 @@ void LeafHasher::absorb_extras(Range classes, std::span<F> scratch) {
   RawVector<F> own(size > scratch.size() ? size : 0);
   const std::span<F> blocks = own.empty() ? scratch.first(size) : std::span<F>(own);
   for (std::size_t number = 0; number < classes.size(); ++number) {
-    extras_->fill(positions_, {classes.first + number, classes.first + number + 1}, blocks);
+    extras_->fill(domain_, positions_, {classes.first + number, classes.first + number + 1}, blocks);
 #pragma omp parallel
     {
       std::vector<F> group(together * block);

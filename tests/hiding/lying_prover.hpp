@@ -28,10 +28,11 @@ class GivenLeaves final : public LeafExtras {
  public:
   GivenLeaves(const LeafExtras& leaves, unsigned log_domain)
       : LeafExtras(leaves.count()), blocks_(block << log_domain) {
-    leaves.fill(ResidueShares(log_domain, 0, 1), {0, 1}, blocks_);
+    leaves.fill({log_domain}, ResidueShares(log_domain, 0, 1), {0, 1}, blocks_);
   }
   [[nodiscard]] std::span<F> blocks() { return blocks_; }
-  void fill(const ResidueShares& positions, Range classes, std::span<F> blocks) const override {
+  void fill(const WordDomain& /*domain*/, const ResidueShares& positions, Range classes,
+            std::span<F> blocks) const override {
     for (std::size_t position = 0; position < blocks_.size() / block; ++position) {
       if (classes.contains(positions.class_of(position))) {
         const std::size_t place = positions.gathered_place(position) - (classes.first << positions.log_size());

@@ -122,7 +122,7 @@ TEST(HidingRandomness, leaves_hold_the_mask_of_the_clear_vector) {
     for (int rank = 0; rank < ranks; ++rank) {
       const ResidueShares shares = ResidueShares(word.log_domain(), rank, ranks);
       std::vector<F> blocks(shares.size() * LeafExtras::block, F::from_canonical(5));
-      leaves->fill(shares, shares.mine(), blocks);
+      leaves->fill({word.log_domain()}, shares, shares.mine(), blocks);
       for (const std::size_t position : positions) {
         if (shares.mine().contains(shares.class_of(position))) {
           const std::size_t place = shares.own_place(position);
@@ -199,6 +199,47 @@ TEST(HidingRandomness, leaves_are_the_same_when_they_are_hashed_as_they_are_enco
   constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
   EXPECT_EQ(root(0, salted), root(all, salted));
   EXPECT_NE(root(0, salted), root(0, nullptr));
+}
+
+/// Of a word in pieces every leaf has salt of its own, which is opened as it was hashed, whoever has the piece.
+TEST(HidingRandomness, every_leaf_of_a_word_in_pieces_has_its_salt) {
+  const OracleParameters parameters{.log_rows = 4, .log_inverse_rate = 2, .absent_pieces = 21};
+  const Shape shape({Dimension::outer(9), Dimension::whole(std::size_t{1} << 11)});
+  const OracleLayout layout({shape});
+  const WordDomain domain = layout.domain(parameters);
+  ASSERT_TRUE(domain.valid());
+  std::vector<std::size_t> all(domain.points());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  const auto salt = std::make_shared<KeyedStream>(Digest{1}, "salt");
+  std::vector<F> salts(all.size() * salt_elements);
+  salt->elements(0, std::span<F>(salts));
+  std::mutex mutex;
+  std::set<Digest> roots;
+  for (const int ranks : {1, 2, 3}) {
+    run_ranks(ranks, [&](Communicator& comm) {
+      ChunkedTensor<std::int16_t> tensor(shape, {0}, comm.rank(), comm.size());
+      for (std::size_t i = 0; i < tensor.values().size(); ++i) {
+        const std::size_t chunk = tensor.held()[i / shape.chunk_size()];
+        tensor.values()[i] = static_cast<std::int16_t>((chunk * shape.chunk_size() + i % shape.chunk_size()) % 4001);
+      }
+      const std::vector<IntegerTensor> views{&tensor};
+      const auto word = commit_oracle(layout, parameters, views, comm, default_codeword_budget,
+                                      std::make_shared<SaltedLeaves>(salt, salt_elements));
+      const std::vector<F> leaves = word->columns(all);
+      const std::vector<Digest> digests = word->nodes(0, all);
+      const std::scoped_lock lock(mutex);
+      roots.insert(word->root());
+      const std::size_t width = parameters.rows() + salt_elements;
+      for (const std::size_t leaf : all) {
+        const std::span<const F> own = std::span(leaves).subspan(leaf * width, width);
+        ASSERT_TRUE(
+            std::ranges::equal(own.last(salt_elements), std::span(salts).subspan(leaf * salt_elements, salt_elements)))
+            << leaf;
+        ASSERT_EQ(hash_leaf(own), digests[leaf]) << leaf;
+      }
+    });
+  }
+  EXPECT_EQ(roots.size(), 1U);
 }
 
 }  // namespace

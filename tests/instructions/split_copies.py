@@ -18,7 +18,7 @@ STORE = re.compile(r'vmov(?:dq[au]\d*|[au]p[sd])\s+%([xy])mm\d+,([^%]*\(.*\))$')
 READ = re.compile(r'.*[^,]\s(?:\$\w+,)?([^%,\s]*\([^)]*\))(?:\{[^}]*\})?,.*%([yz])mm\d+')
 PLACE = re.compile(r'(-?0x[0-9a-f]+)?\(([^)]*)\)')
 # A kernel of a sum-check copies its formula once in front of each of its loops: as many as it has loops.
-KNOWN = {re.compile(r'tessera::N_\w+::run_(?:RmsNorm|Token|Norm)Relation\('): 6}
+KNOWN = {re.compile(r'tessera::N_\w+::run_ValueNormRelation\('): 6}
 # instructions between a store and a read that still waits for it
 WINDOW = 24
 

@@ -3,7 +3,7 @@
 #include "layers/attention/attention.hpp"
 #include "subprotocols/claim_reduction.hpp"
 #include "layers/layer_norm/layer_norm.hpp"
-#include "layers/rms_norm/rms_norm.hpp"
+#include "layers/value_norm/value_norm.hpp"
 #include "subprotocols/matrix_product.hpp"
 #include "subprotocols/requantization.hpp"
 #include "tensor/contract.hpp"
@@ -57,13 +57,13 @@ TEST(Relations, formulas) {
               d * mu * mu - mu * sum * F::from_canonical(2) - sigma * sigma + lambda * inverse * sigma);
   }
   {
-    const auto& [at_u, x, mu, inverse, gamma, at_token] = std::tie(v[0], v[1], v[2], v[3], v[4], v[5]);
-    EXPECT_EQ(NormRelation{lambda}(v), at_u * (x - mu) * inverse * gamma + lambda * at_token * x * x);
+    EXPECT_EQ(CentredGainRelation{}(std::span(v).first(3)), v[0] * (v[1] - v[2]));
+    EXPECT_EQ(SquareRelation{}(std::span(v).first(1)), v[0] * v[0]);
   }
   EXPECT_EQ(RootRelation{lambda}(std::span(v).first(2)), lambda * v[1] * v[0] - v[0] * v[0]);
   {
     const auto& [at_u, x, inverse, gamma, at_token] = std::tie(v[0], v[1], v[2], v[3], v[4]);
-    EXPECT_EQ(RmsNormRelation{lambda}(std::span(v).first(5)), at_u * x * inverse * gamma + lambda * at_token * x * x);
+    EXPECT_EQ(ValueNormRelation{lambda}(std::span(v).first(5)), at_u * x * inverse * gamma + lambda * at_token * x * x);
   }
 }
 
@@ -75,9 +75,10 @@ TEST(Relations, degrees) {
   expect_degree(ReductionRelation{3}, 2, random);
   expect_degree(MatrixProductRelation{powers(lambda, 3)}, 3, random);
   expect_degree(TokenRelation{F::from_canonical(5), lambda}, 2, random);
-  expect_degree(NormRelation{lambda}, 4, random);
+  expect_degree(CentredGainRelation{}, 2, random);
+  expect_degree(SquareRelation{}, 2, random);
   expect_degree(RootRelation{lambda}, 2, random);
-  expect_degree(RmsNormRelation{lambda}, 4, random);
+  expect_degree(ValueNormRelation{lambda}, 4, random);
 }
 
 TEST(Requantization, identity_holds_with_absent_chunks_and_padding) {

@@ -51,7 +51,7 @@ for text in book chat; do
 done
 
 timed "commit" tessera commit --quiet --model model.h5 --out commitment
-digest=64a9838b5f62718cc845d8dfbf2fb066b7477dccb5973400056ec8300483f801 # README.md shows it
+digest=66e4d7164f9d44f82871b7dc608ea8269f5f60fd436d3b656498f70e177a9da1 # README.md shows it
 [ "$(field 'key digest' <(tessera inspect commitment))" = $digest ] || fail "key digest: expected $digest, $(tessera inspect commitment)"
 prove() { # RANKS OUT MORE...
   "$mpirun" -n "$1" "$programs/tessera" prove --quiet --model model.h5 --commitment commitment --out "$2" "${@:3}" >"$2.log"

@@ -100,6 +100,25 @@ TEST(Passes, a_witness_has_points_by_its_size) {
   }
 }
 
+/// A hiding proof's witness has all its rows, and of 32 points 12 columns whatever its size.
+TEST(Passes, a_hidden_witness_has_points_by_its_columns) {
+  constexpr unsigned log_chunk = 12;
+  for (const unsigned log_rows : {4U, 5U, 6U}) {
+    for (const std::size_t used : {1U << 20, 3U << 20, (1U << 24) + (1U << 12), 5U << 24, 1U << 27}) {
+      SCOPED_TRACE(used);
+      const PackedOracle packed = pack_hiding_witness(
+          {Shape({Dimension::outer(used >> log_chunk), Dimension::whole(std::size_t{1} << log_chunk)})}, log_rows);
+      EXPECT_EQ(packed.parameters.rows(), std::size_t{1} << log_rows);
+      const std::size_t columns = packed.layout.columns(packed.parameters);
+      EXPECT_EQ(columns, used >> log_rows);
+      const WordDomain domain = packed.layout.domain(packed.parameters);
+      EXPECT_TRUE(domain.valid());
+      EXPECT_LE(32 * columns, 12 * domain.points());
+      EXPECT_GT(32 * columns, 12 * (domain.points() - (std::size_t{1} << domain.log_piece())));
+    }
+  }
+}
+
 /// Keys before the first row are cut with the rows, in chunks by the number of both, no shorter than the rows'.
 TEST(Passes, keys_of_a_continuation) {
   struct Case {

@@ -90,9 +90,9 @@ TEST(Claims, every_use_of_a_committed_tensor_is_claimed) {
     expected[norm->sigma.tensor] += 1;    // token identity
     expected[norm->inverse.tensor] += 2;  // token identity, normalization
   }
-  expected[plan.x_in.tensor] += 3 + 2;   // two sums and the values of its layer norm; next block, embedding
-  expected[plan.x_mid.tensor] += 3;      // its layer norm
-  expected[plan.x_end.tensor] += 3 + 1;  // its layer norm; output of the last block
+  expected[plan.x_in.tensor] += 4 + 2;   // two sums, values and squares of its layer norm; next block, embedding
+  expected[plan.x_mid.tensor] += 4;      // its layer norm
+  expected[plan.x_end.tensor] += 4 + 1;  // its layer norm; output of the last block
   expected[plan.attention.row_max.tensor] += 1;
   expected[plan.attention.row_inverse.tensor] += 2;  // normalization, division
   expected[plan.attention.exponential.output] += 3;  // two row sums, values

@@ -253,8 +253,9 @@ TEST(ScoreCap, errors_are_counted) {
   }
   const double scores = true_plan().attention.scores.bits();
   const double y = true_plan().attention.head_feature.bits();
-  // the sum-check of O*R, and z' beside its distance at the look-up point
-  EXPECT_NEAR(found[attention_scope], 3 * y + scores, 1e-3);
+  const double rows = true_plan().attention.rows.bits();
+  // the sum-check of O*R over rows, places beside it, and z' beside its distance at the look-up point
+  EXPECT_NEAR(found[attention_scope], 3 * rows + (y - rows) + scores, 1e-3);
   // two claims on y, and on z
   EXPECT_NEAR(found[attention_scope + "/reduce"], 2 * y + 1 + 2 * scores + 1, 1e-3);
 }

@@ -81,7 +81,7 @@ TEST(VirtualTensors, sum_of_squares_is_bound) {
   expect_rejected(verdict_of(forgery), "/final/layer_norm/token");
   // with a sum of squares to match, only the values of x stand against it
   ++(*forgery.witness)[norm.square_sum].values()[last_token];
-  expect_rejected(verdict_of(forgery), "/final/layer_norm");
+  expect_rejected(verdict_of(forgery), "/final/layer_norm/squares");
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include "subprotocols/claim_reduction.hpp"
 #include "subprotocols/matrix_product.hpp"
 #include "layers/layer_norm/layer_norm.hpp"
-#include "layers/rms_norm/rms_norm.hpp"
+#include "layers/value_norm/value_norm.hpp"
 #include "sumcheck/product_relations.hpp"
 #include "sumcheck/round_kernel.hpp"
 
@@ -132,9 +132,10 @@ struct VectorRounds : ::testing::TestWithParam<std::int64_t> {
     body(MatrixProductRelation{powers(element(), 1)});
     body(MatrixProductRelation{powers(element(), 3)});
     body(TokenRelation{F::from_canonical(768), element()});
-    body(NormRelation{element()});
+    body(CentredGainRelation{});
+    body(SquareRelation{});
     body(RootRelation{element()});
-    body(RmsNormRelation{element()});
+    body(ValueNormRelation{element()});
     body(CountingRelation{element()});
   }
 

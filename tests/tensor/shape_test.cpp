@@ -289,6 +289,18 @@ TEST(Ownership, tiles_of_blocks_with_windows_are_dealt_out_block_by_block) {
   }
 }
 
+/// Of all tiles of all blocks, where nothing stands before the dimension.
+TEST(Ownership, tiles_of_the_first_dimension_are_dealt_out_together) {
+  const Shape masks({Dimension::outer(3), Dimension{16, 2}, Dimension{16, 2}}, Presence::causal, {1, 0, 5});
+  const Ownership tiles{0, Deal::tiles};
+  ASSERT_EQ(masks.chunk_count(), 4U + 10U + 7U);
+  for (const int ranks : {1, 2, 3, 7, 64}) {
+    for (std::size_t tile = 0; tile < masks.chunk_count(); ++tile) {
+      EXPECT_EQ(tiles.owner(masks, tile, ranks), contiguous_owner(tile, masks.chunk_count(), ranks));
+    }
+  }
+}
+
 TEST(ChunkedTensor, every_chunk_is_held_by_its_owner_only) {
   const Shape shape({Dimension::outer(2), Dimension::tiled(96), Dimension::whole(4)});
   for (const Ownership ownership : {Ownership{0}, Ownership{1}, Ownership{1, Deal::tiles}, Ownership{1, Deal::all},

@@ -31,7 +31,8 @@ struct QkvCache;
 /// products leave the group's coordinate where it is.
 ///   | # | from | message                                                                                  |
 ///   | 1 | P/V  | reduction of the claims on y to y(r); requantization (3 pieces) gives (O*R)(r)           |
-///   | 2 | P/V  | eq sum-check at r of O*R over (B,G,J,P,T), degree 2; P: O(a), R(a): claim on R           |
+///   | 2 | P/V  | eq sum-check at r of O(.., r_p, .)*R over (B,G,J,T), degree 2; P: O(a), R(a): claim on R;  |
+///   |   |      | a_p = r_p, because R is the same for all places                                          |
 ///   | 3 | P    | D(w) as a claim on e with weight one on keys; V: D(w) = 2^kappa*A'(w) + (T-1)(w) + Pres, |
 ///   |   |      | D - 1 - rho_R against its complement                                                     |
 ///   | 4 | P/V  | eq sum-check at w of R*D = 2^46*Pres - rho_R over rows, degree 2; P: R, D at its end:   |
@@ -43,7 +44,9 @@ struct QkvCache;
 ///   |   |      | `far` is checked: that e is 0 there, reduced to a claim on e                                     |
 ///   | - | V    | with a cap what has been z(p) is z'(p), which the look-up of CAP says too; z(p) is its input     |
 ///   | - | P/V  | where the list `score` is checked, reduction of z(p) and its limits to another point p           |
-///   | 7 | P/V  | masking: eq sum-check at p of Z*A over scores, degree 2; P: A(c); V evaluates Z(c)               |
+///   | 7 | P/V  | masking: eq sum-check at p of Z*A(p_b,p_g,p_j,..) over (Q,K), degree 2; P: A(c); V evaluates Z(c); |
+///   |   |      | c_b, c_g, c_j = p_b, p_g, p_j, because Z is the same for all. Where blocks have windows, over     |
+///   |   |      | (B,Q,K): c_b is where it ends                                                                    |
 ///   | 8 | P/V  | scores, over (b,g,x), degree 3: A(c) = sum of                                                    |
 ///   |   |      | beta(c_b,b)*beta(c_g,g)*q(b,g,c_j,x,c_q)*k(b,g,x,c_k); P: q, k                                   |
 /// Returns claims at head points: of q (block, head, group, place, T) and of k, v (block, head, place, all keys).
@@ -82,6 +85,8 @@ struct AttentionPlan : AttentionSpec {
   Recorded<std::int64_t> row_sum;    // D, virtual
   Recorded<std::int64_t> value_sum;  // O, virtual
 
+  /// (Q,K), where blocks have windows (B,Q,K).
+  [[nodiscard]] Shape masks() const;
   /// What soft-max takes of the scores.
   [[nodiscard]] Recorded<std::int32_t> taken() const { return capped ? Recorded<std::int32_t>(*capped) : score; }
 
@@ -116,6 +121,13 @@ AttentionClaims run(ProverContext& context, const AttentionPlan& attention, std:
 
 /// A head point of y as the (B,G,J,T) row that it lies in.
 TensorPoint row_point(const TensorPoint& point);
+/// A head point of y with other coordinates of the row.
+TensorPoint with_row_point(const TensorPoint& point, const TensorPoint& row);
+/// A point of y as a head point.
+TensorPoint head_point_of(const AttentionPlan& attention, const TensorPoint& point);
+/// A point of the scores as one of the masks, and with other coordinates of these.
+TensorPoint mask_point(const AttentionPlan& attention, const TensorPoint& point);
+TensorPoint with_mask_point(const AttentionPlan& attention, const TensorPoint& point, const TensorPoint& mask);
 /// The weight on e that makes it D at a (B,G,J,T) point: one on every key.
 std::vector<Factor> row_sum_weight(const TensorPoint& row, unsigned key_bits);
 /// The weights on M in step 6, whose claims add up: along tokens beta(p_q,i)*sum over the keys that i sees of

@@ -2,6 +2,14 @@
 
 namespace tessera {
 
+Shape AttentionPlan::masks() const {
+  std::vector<Dimension> dimensions(scores.dimensions().end() - 2, scores.dimensions().end());
+  if (!scores.windows().empty()) {
+    dimensions.insert(dimensions.begin(), scores.dimensions().front());
+  }
+  return Shape(std::move(dimensions), Presence::causal, {scores.windows().begin(), scores.windows().end()});
+}
+
 AttentionPlan AttentionPlan::declare(Builder& builder, AttentionSpec spec) {
   AttentionPlan plan;
   static_cast<AttentionSpec&>(plan) = std::move(spec);

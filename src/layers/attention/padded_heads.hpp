@@ -1,9 +1,13 @@
 #pragma once
 
+#include <vector>
+
 #include "layers/attention/attention.hpp"
-#include "tensor/chunked_factor.hpp"
 
 namespace tessera {
+
+/// Some columns of a chunk (places, tokens) for BLAS: (places, count).
+void widen(std::span<const std::int16_t> chunk, std::size_t places, Range tokens, std::vector<double>& to);
 
 /// A tensor (B,G,..): each rank's copy of its own chunks and of all heads of which it owns a tile of the scores.
 /// Collective.
@@ -25,13 +29,10 @@ class PaddedHeads {
   [[nodiscard]] const ChunkedTensor<std::int16_t>& q() const { return *q_; }
   /// (B,G,P,keys) or, where chunks are heads, (B,A,keys).
   [[nodiscard]] const ChunkedTensor<std::int16_t>& k() const { return *k_; }
-  /// A = q*k^T of all tiles; a view of this.
-  [[nodiscard]] TileProduct score_product() const { return {scores_, q_, k_}; }
   /// Who owns which tile.
   [[nodiscard]] const Ownership& tiles() const { return tiles_; }
 
  private:
-  Shape scores_;
   Ownership tiles_;
   ChunkedTensor<std::int16_t> padded_q_, padded_k_;  // (B,G,J,P,T), (B,G,P,keys)
   const ChunkedTensor<std::int16_t>* q_;

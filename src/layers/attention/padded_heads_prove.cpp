@@ -61,6 +61,15 @@ ChunkedTensor<std::int16_t> pad_heads(std::size_t m, const Shape& heads, const C
 
 }  // namespace
 
+void widen(std::span<const std::int16_t> chunk, std::size_t places, Range tokens, std::vector<double>& to) {
+  const std::size_t stride = chunk.size() / places;
+  to.clear();
+  for (std::size_t place = 0; place < places; ++place) {
+    const auto row = chunk.subspan(place * stride + tokens.first, tokens.size());
+    to.insert(to.end(), row.begin(), row.end());
+  }
+}
+
 template <class T>
 ChunkedTensor<T> at_tiles(const ChunkedTensor<T>& tensor, const ChunkedTensor<std::int32_t>& scores,
                           Communicator& comm) {
@@ -81,7 +90,7 @@ template ChunkedTensor<std::int64_t> at_tiles(const ChunkedTensor<std::int64_t>&
 PaddedHeads::PaddedHeads(const AttentionPlan& attention, const ChunkedTensor<std::int16_t>& q,
                          const ChunkedTensor<std::int16_t>& k, const ChunkedTensor<std::int32_t>& scores,
                          Communicator& comm)
-    : scores_(attention.scores), tiles_(scores.ownership()), q_(&q), k_(&k) {
+    : tiles_(scores.ownership()), q_(&q), k_(&k) {
   if (!attention.heads.whole()) {
     padded_q_ = pad_heads(attention.heads.size, attention.queries, *q_, scores, comm);
     padded_k_ = pad_heads(attention.heads.size, attention.keys, *k_, scores, comm);

@@ -1,4 +1,5 @@
 #include "layers/attention/padded_heads.hpp"
+#include "layers/attention/score_product.hpp"
 #include "subprotocols/claim_reduction.hpp"
 #include "subprotocols/head_padding.hpp"
 #include "subprotocols/requantization.hpp"
@@ -111,16 +112,17 @@ PointClaim prove_values(ProverContext& context, const AttentionPlan& attention, 
 /// Step 7, the mask: Z*A at a point of the scores; returns the point of the claim on A.
 TensorPoint prove_masking(ProverContext& context, const AttentionPlan& attention, const TensorPoint& at) {
   const auto scope = context.transcript.scope("mask");
-  const Shape& scores = attention.scores;
+  const Shape masks = attention.masks();
   const Witness& witness = context.witness;
   const PaddedHeads heads(attention, witness[attention.q], witness[attention.k], witness[attention.score],
                           context.comm);
-  const std::vector<ChunkedFactor> factors{CausalMask{scores, attention.past}, heads.score_product()};
+  const ScoreProduct product(attention.scores, heads.tiles(), heads.q(), heads.k(), masks, at, context.comm);
+  const std::vector<ChunkedFactor> factors{CausalMask{masks, attention.past}, product.factor()};
   const ProvenSumcheck sumcheck =
-      prove_chunked_sumcheck(context.transcript, round_kernel(ProductRelation{}), scores, heads.tiles(), factors,
-                             to_flat_point(scores, at), context.comm);
+      prove_chunked_sumcheck(context.transcript, round_kernel(ProductRelation{}), masks, Ownership{0, Deal::tiles},
+                             factors, to_flat_point(masks, mask_point(attention, at)), context.comm);
   context.transcript.send("product", sumcheck.factors[1]);
-  return to_tensor_point(scores, sumcheck.point);
+  return with_mask_point(attention, at, to_tensor_point(masks, sumcheck.point));
 }
 
 /// Step 8, the first product A = q*k^T at a point; returns the claims on q and k.
@@ -149,17 +151,16 @@ AttentionClaims run(ProverContext& context, const AttentionPlan& attention, std:
   // all claims on y become one on O*R at the same point
   const TensorPoint y_point =
       requantized_claims(context, attention.y, attention.y_remainder, std::move(y_consumers)).point;
-  // O*R from O and R; R does not depend on the place in the head
-  const std::vector<E> inverse = contract(context.witness.tensors[attention.row_inverse.tensor], attention.rows,
-                                          std::vector<Axis>(4), context.comm);
-  const std::vector<ChunkedFactor> factors{
-      TensorFactor{context.witness.view(attention.value_sum)},
-      BroadcastFactor(attention.queries, inverse, {true, true, true, false, true})};
-  const ProvenSumcheck normalization = prove_chunked_sumcheck(
-      transcript, round_kernel(ProductRelation{}), attention.queries, context.witness[attention.value_sum].ownership(),
-      factors, to_flat_point(attention.head_feature, y_point), context.comm);
-  // chunks and order of y are those of its head points
-  const TensorPoint value_point = to_tensor_point(attention.queries, normalization.point);
+  // O*R from O and R; R does not depend on the place in the head, which stays where it is
+  const TensorPoint head_point = head_point_of(attention, y_point);
+  std::vector<E> inverse = contract(context.witness.tensors[attention.row_inverse.tensor], attention.rows,
+                                    std::vector<Axis>(4), context.comm);
+  std::vector<E> sums = contract(context.witness.view(attention.value_sum), attention.queries,
+                                 {Axis{}, Axis{}, Axis{}, eq_table(head_point[3]), Axis{}}, context.comm);
+  const ProvenSumcheck normalization =
+      prove_dense_sumcheck(transcript, round_kernel(ProductRelation{}), {std::move(sums), std::move(inverse)},
+                           to_flat_point(attention.rows, row_point(head_point)));
+  const TensorPoint value_point = with_row_point(head_point, to_tensor_point(attention.rows, normalization.point));
   transcript.send("value_sum", normalization.factors[0]);
   context.committed("row_inverse", attention.row_inverse.tensor, weight_at(row_point(value_point)),
                     normalization.factors[1]);

@@ -8,16 +8,6 @@
 namespace tessera {
 namespace {
 
-/// Some columns of a chunk (places, tokens) for BLAS: (places, count).
-void widen(std::span<const std::int16_t> chunk, std::size_t places, Range tokens, std::vector<double>& to) {
-  const std::size_t stride = chunk.size() / places;
-  to.clear();
-  for (std::size_t place = 0; place < places; ++place) {
-    const auto row = chunk.subspan(place * stride + tokens.first, tokens.size());
-    to.insert(to.end(), row.begin(), row.end());
-  }
-}
-
 /// What a rank needs of other tensors for its tiles.
 struct TileInputs {
   const AttentionPlan& plan;

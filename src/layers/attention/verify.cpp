@@ -74,9 +74,11 @@ PointClaimOf<S> verify_masking(VerifierContext<S>& context, const AttentionPlan&
                                const S& masked) {
   VerifierView<S>& transcript = context.transcript;
   const auto scope = transcript.scope("mask");
-  const Shape& scores = attention.scores;
-  const auto sumcheck = verify_eq_sumcheck(transcript, masked, to_flat_point(scores, at), ProductRelation{}.degree());
-  const TensorPoint end = to_tensor_point(scores, sumcheck.point);
+  const Shape masks = attention.masks();
+  transcript.identity(attention.scores.bits() - masks.bits(), unsummed_identity);
+  const auto sumcheck = verify_eq_sumcheck(transcript, masked, to_flat_point(masks, mask_point(attention, at)),
+                                           ProductRelation{}.degree());
+  const TensorPoint end = with_mask_point(attention, at, to_tensor_point(masks, sumcheck.point));
   const S product = transcript.receive("product");
   transcript.check_equal(mask_at(attention, end) * product, sumcheck.value, "masked scores do not match the sum-check");
   return {end, product};
@@ -104,6 +106,33 @@ std::array<PointClaimOf<S>, 2> verify_scores(VerifierContext<S>& context, const 
 }  // namespace
 
 TensorPoint row_point(const TensorPoint& point) { return {point[0], point[1], point[2], point[4]}; }
+
+TensorPoint with_row_point(const TensorPoint& point, const TensorPoint& row) {
+  return {row[0], row[1], row[2], point[3], row[3]};
+}
+
+TensorPoint head_point_of(const AttentionPlan& attention, const TensorPoint& point) {
+  // chunks and order of y are those of its head points
+  return to_tensor_point(attention.queries, to_flat_point(attention.head_feature, point));
+}
+
+TensorPoint mask_point(const AttentionPlan& attention, const TensorPoint& point) {
+  TensorPoint mask{point[3], point[4]};
+  if (attention.scores.windows().empty()) {
+    return mask;
+  }
+  mask.insert(mask.begin(), point[0]);
+  return mask;
+}
+
+TensorPoint with_mask_point(const AttentionPlan& attention, const TensorPoint& point, const TensorPoint& mask) {
+  TensorPoint result = point;
+  std::ranges::copy(std::span(mask).last(2), result.begin() + 3);
+  if (!attention.scores.windows().empty()) {
+    result[0] = mask[0];
+  }
+  return result;
+}
 
 std::vector<Factor> row_sum_weight(const TensorPoint& row, unsigned key_bits) {
   std::vector<Factor> weight = weight_at(row);
@@ -197,16 +226,16 @@ AttentionClaimsOf<S> run(VerifierContext<S>& context, const AttentionPlan& atten
                          std::type_identity_t<std::vector<WeightedClaimOf<S>>> y_consumers) {
   VerifierView<S>& transcript = context.transcript;
   const auto scope = transcript.scope("attention");
-  const Shape& heads = attention.head_feature;
   const Shape& scores = attention.scores;
   // all claims on y become one on O*R at the same point
   const PointClaimOf<S> normalized =
       requantized_claims(context, attention.y, attention.y_remainder, std::move(y_consumers));
-  // O*R from O and R
-  const auto normalization = verify_eq_sumcheck(transcript, normalized.value, to_flat_point(heads, normalized.point),
-                                                ProductRelation{}.degree());
-  // chunks and order of y are those of its head points
-  const TensorPoint value_point = to_tensor_point(attention.queries, normalization.point);
+  // O*R from O and R; R does not depend on the place in the head, which stays where it is
+  const TensorPoint head_point = head_point_of(attention, normalized.point);
+  transcript.identity(head_point[3].size(), unsummed_identity);
+  const auto normalization = verify_eq_sumcheck(
+      transcript, normalized.value, to_flat_point(attention.rows, row_point(head_point)), ProductRelation{}.degree());
+  const TensorPoint value_point = with_row_point(head_point, to_tensor_point(attention.rows, normalization.point));
   const S value_sum = transcript.receive("value_sum");
   const S inverse = context.committed("row_inverse", attention.row_inverse.tensor, weight_at(row_point(value_point)));
   transcript.check_equal(transcript.product(value_sum, inverse), normalization.value,

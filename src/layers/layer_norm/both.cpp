@@ -48,17 +48,7 @@ void run(Side& context, const LayerNormPlan& norm, std::vector<WeightedClaimFor<
   // the statistics of each token
   const TensorPoint token = context.lookup.point(norm.token);
   const auto square_sum = statistics(context, norm, token);
-  // A(r) and S2(t) from x, mu, I and Gamma
-  const NormRelation relation{context.transcript.challenge("lambda", 1, "combination of two identities")};
-  const Shape& shape = norm.activation;
-  run_sum(context, relation,
-          {shape,
-           {SumFactor::weight({{scaled.point}}), SumFactor::committed("x", norm.x.tensor),
-            SumFactor::committed("mu", norm.mu.tensor, all_but_features(shape)),
-            SumFactor::committed("inverse", norm.inverse.tensor, all_but_features(shape)),
-            SumFactor::parameter("gamma", norm.gamma, all_but_tokens(shape)),
-            SumFactor::weight({{token}}, all_but_features(shape))}},
-          scaled.value + relation.lambda * square_sum, "normalized values do not match the sum-check");
+  run_normalization(context, norm, norm, norm.mu.tensor, scaled, square_sum);
 }
 
 #define INSTANTIATE(Side) template void run(Side&, const LayerNormPlan&, std::vector<WeightedClaimFor<Side>>);

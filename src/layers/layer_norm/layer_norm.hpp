@@ -21,10 +21,7 @@ struct Batch;
 ///   |   |      | (V-sigma^2)(t) - S2(t) - eps'*Pres + lambda*(C*2^xi*Pres - rho_I(t))                               |
 ///   |   |      |   = sum beta(t,.)*(d*mu^2 - 2*mu*S1 - sigma^2 + lambda*I*sigma)                                    |
 ///   | 4 | P    | mu, sigma, I and S1 (x with weight one on features) at its end: claims                            |
-///   | 5 | P/V  | lambda; sum-check over (block, feature, token), degree 4:                                          |
-///   |   |      | A(r) - 2^b*B(r)*Pres_T(r) + lambda*S2(t) = sum beta(r,.)*(x - mu)*I*Gamma + lambda*beta(t,.)*x^2  |
-///   | 6 | P    | x, mu, I, Gamma at its end: claims                                                                |
-/// (x - mu needs no Pres: Gamma is zero on absent features.)
+///   | 5 | P/V  | normalization (subprotocols/norm.hpp) of A(r) - 2^b*B(r)*Pres_T(r) and S2(t)                       |
 ///
 /// What an architecture says of one layer norm.
 struct LayerNormSpec : NormSpec {
@@ -64,20 +61,5 @@ struct TokenRelation {
   }
 };
 RoundKernel round_kernel(const TokenRelation& relation);
-
-/// Factors beta(r,.), x, mu, I, Gamma, beta(t,.): beta(r,.)*(x-mu)*I*Gamma + lambda*beta(t,.)*x^2.
-struct NormRelation {
-  static constexpr bool weighted = false;
-  E lambda;
-  static constexpr std::size_t degree() { return 4; }
-  static constexpr std::size_t factors() { return 6; }
-  auto operator()(const auto& v) const {
-    const auto &at_u = v[0], &x = v[1], &mu = v[2], &at_token = v[5];
-    return at_u * (x - mu) * second_factor(v) + lambda * at_token * (x * x);
-  }
-  /// The factor beside x - mu: of degree 2 in hidden values.
-  static auto second_factor(const auto& v) { return v[3] * v[4]; }
-};
-RoundKernel round_kernel(const NormRelation& relation);
 
 }  // namespace tessera

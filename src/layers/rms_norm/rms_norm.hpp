@@ -16,9 +16,7 @@ struct Batch;
 ///   | 1 | P/V  | reduction of the claims on u to u(r); requantization gives A(r)                                |
 ///   | 2 | P    | S2(t)                                                                                          |
 ///   | 3 | P/V  | inverse root (subprotocols/norm.hpp) with V(t) = S2(t) + eps'*Pres: claims on sigma and I       |
-///   | 4 | P/V  | lambda; sum-check over (block, feature, token), degree 4:                                       |
-///   |   |      | A(r) + lambda*S2(t) = sum beta(r,.)*x*I*Gamma + lambda*beta(t,.)*x^2                           |
-///   | 5 | P    | x, I, Gamma at its end: claims                                                                 |
+///   | 4 | P/V  | normalization (subprotocols/norm.hpp) of A(r) and S2(t)                                        |
 ///
 /// What an architecture says of one RMS norm.
 using RmsNormSpec = NormSpec;
@@ -36,20 +34,5 @@ void derive(Witness& witness, const RmsNormPlan& norm, Communicator& comm);
 /// `consumers`: claims on u besides its look-up.
 template <class Side>
 void run(Side& context, const RmsNormPlan& norm, std::vector<WeightedClaimFor<Side>> consumers);
-
-/// Factors beta(r,.), x, I, Gamma, beta(t,.): beta(r,.)*x*I*Gamma + lambda*beta(t,.)*x^2.
-struct RmsNormRelation {
-  static constexpr bool weighted = false;
-  E lambda;
-  static constexpr std::size_t degree() { return 4; }
-  static constexpr std::size_t factors() { return 5; }
-  auto operator()(const auto& v) const { return v[1] * second_factor(v); }
-  /// The factor beside x: of degree 2 in hidden values.
-  auto second_factor(const auto& v) const {
-    const auto &at_u = v[0], &x = v[1], &inverse = v[2], &gamma = v[3], &at_token = v[4];
-    return at_u * (inverse * gamma) + lambda * at_token * x;
-  }
-};
-RoundKernel round_kernel(const RmsNormRelation& relation);
 
 }  // namespace tessera

@@ -1,6 +1,5 @@
 #include "plan/sides.hpp"
 #include "layers/value_norm/value_norm.hpp"
-#include "layers/rms_norm/rms_norm.hpp"
 #include "subprotocols/requantization.hpp"
 #include "subprotocols/sum.hpp"
 
@@ -12,7 +11,7 @@ PointClaimFor<Side> run(Side& context, const ValueNormPlan<T>& norm, const Point
   // V and I of each token
   const auto square_sum = inverse_root(context, norm, norm.token, norm.square_sum, norm.epsilon, norm.norm_numerator);
   // P(p) and S2(t) from h, I and Gamma
-  const RmsNormRelation relation{context.transcript.challenge("lambda", 1, "combination of two identities")};
+  const ValueNormRelation relation{context.transcript.challenge("lambda", 1, "combination of two identities")};
   const auto end =
       run_sum(context, relation,
               {norm.value,

@@ -77,4 +77,19 @@ void derive(Witness& witness, const ValueNormPlan<T>& norm, Communicator& comm);
 template <class Side, class T>
 PointClaimFor<Side> run(Side& context, const ValueNormPlan<T>& norm, const PointClaimFor<Side>& product);
 
+/// Factors beta(r,.), x, I, Gamma, beta(t,.): beta(r,.)*x*I*Gamma + lambda*beta(t,.)*x^2.
+struct ValueNormRelation {
+  static constexpr bool weighted = false;
+  E lambda;
+  static constexpr std::size_t degree() { return 4; }
+  static constexpr std::size_t factors() { return 5; }
+  auto operator()(const auto& v) const { return v[1] * second_factor(v); }
+  /// The factor beside x: of degree 2 in hidden values.
+  auto second_factor(const auto& v) const {
+    const auto &at_u = v[0], &x = v[1], &inverse = v[2], &gamma = v[3], &at_token = v[4];
+    return at_u * (inverse * gamma) + lambda * at_token * x;
+  }
+};
+RoundKernel round_kernel(const ValueNormRelation& relation);
+
 }  // namespace tessera

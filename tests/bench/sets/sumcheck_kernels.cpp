@@ -1,10 +1,10 @@
 #include <bit>
 #include <vector>
 
-#include "layers/layer_norm/layer_norm.hpp"
 #include "measure.hpp"
 #include "subprotocols/claim_reduction.hpp"
 #include "subprotocols/matrix_product.hpp"
+#include "subprotocols/norm.hpp"
 #include "sumcheck/product_relations.hpp"
 #include "sumcheck/round_kernel.hpp"
 
@@ -95,12 +95,11 @@ void matrix_product(benchmark::State& state, Round round) {
 }
 BENCHMARK_CAPTURE(matrix_product, bind, Round{.binding = true})->Name("sum-check/matrix products, binding");
 
-void norm(benchmark::State& state, Round round) {
-  // h(0), h(2), h(3), h(4): (a*(x-m))*(i*g) + (l*t)*(x*x); right factors are canonical
-  rounds(state, round_kernel(NormRelation{some_factor()}), round,
-         {4, {.extension_products = 6, .reductions = 4, .weak_reductions = 4, .additions = 2, .sevenfolds = 3}, 4});
+void square(benchmark::State& state, Round round) {
+  // h(0) and the leading coefficient, with weights
+  rounds(state, round_kernel(SquareRelation{}), round, {2, of_weighted_product, 0});
 }
-BENCHMARK_CAPTURE(norm, bind, Round{.binding = true})->Name("sum-check/layer norm, binding");
+BENCHMARK_CAPTURE(square, bind, Round{.binding = true, .weighted = true})->Name("sum-check/eq*f*f, binding");
 
 void bind_table(benchmark::State& state, Level level) {
   const std::size_t pairs = fitting(level, 3 * sizeof(E));

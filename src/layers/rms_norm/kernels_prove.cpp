@@ -1,9 +1,0 @@
-#include "layers/rms_norm/rms_norm.hpp"
-
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "layers/rms_norm/kernels_prove.cpp"
-#include <hwy/foreach_target.h>
-
-#include "sumcheck/round_kernels-inl.hpp"
-
-TESSERA_ROUND_KERNEL(RmsNormRelation)
