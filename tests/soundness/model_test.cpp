@@ -63,6 +63,35 @@ TEST(ModelLies, every_parameter_is_the_committed_one) {
   }
 }
 
+/// A liar whose norms have another gain until what they add up to is sent: from then on he proves with the committed
+/// one.
+TEST(ModelLies, weighed_features_are_those_of_the_committed_gain) {
+  if (hiding_proofs > 0) {
+    GTEST_SKIP() << "listeners are of a plain key's prover";
+  }
+  TestModel& test = odd_model();
+  Copy copy;
+  for (const auto& [gain, layer] : std::vector<std::pair<ParameterId, std::string>>{
+           {gamma1, "/self_attention"}, {gamma2, "/feed_forward"}, {gammaf, "/final"}}) {
+    SCOPED_TRACE(layer);
+    const std::span<std::int16_t> values = copy.model.parameters[gain].values();
+    std::int16_t& value = values[values.size() / 2];
+    ++value;
+    const IntegerModel integers = copy.integers();
+    const Statement statement{odd_prompt, generate(integers, odd_prompt, 2, {})};
+    const ParameterTensors tensors = copy.tensors();
+    Forgery forgery(test, statement, ModelPlan::of(test.key, statement), naive_inference(integers, statement), tensors);
+    const std::string scope = layer + "/layer_norm/gain";
+    forgery.listener.begins = [&](std::string_view path) {
+      if (path == scope) {
+        forgery.witness->parameters = test.parameters.views();
+      }
+    };
+    expect_rejected(verify_inference(test.key, statement, forgery.prove().payload), scope);
+    --value;
+  }
+}
+
 TEST(ModelLies, swapped_blocks_are_rejected) {
   Copy copy;
   for (const ParameterRow& row : parameter_table(odd_model().model.shape)) {
