@@ -163,8 +163,11 @@ std::vector<std::string> turns_of(const TokenizerData& tokenizer, const std::vec
   std::string text, frame;
   const auto finish = [&] {
     if (!frame.empty() || !text.empty()) {
-      const std::string quoted = text.empty() ? "" : "\"" + printable(text) + "\"";
-      lines.push_back(frame + (frame.empty() || quoted.empty() ? "" : " ") + quoted);
+      std::string line = frame;
+      if (!text.empty()) {
+        line.append(frame.empty() ? "\"" : " \"").append(printable(text)).append("\"");
+      }
+      lines.push_back(std::move(line));
     }
     text.clear();
   };
