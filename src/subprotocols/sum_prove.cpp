@@ -114,36 +114,14 @@ ChunkedFactor chunked_factor(const ProverContext& context, const Shape& shape, c
   return WeightFactor(shape, weights);
 }
 
-/// A factor at all places of a sum that every rank computes.
-std::vector<E> dense_factor(const ProverContext& context, const Shape& shape, const SumFactor& factor) {
-  const std::vector<E> table = factor_table(context, factor);
-  if (factor.along.empty()) {
-    return table;
-  }
-  std::vector<E> values(std::size_t{1} << shape.bits());
-  for (std::size_t x = 0; x < values.size(); ++x) {
-    std::size_t rest = x;
-    std::size_t place = 0;
-    std::size_t stride = 1;
-    for (std::size_t j = factor.along.size(); j-- > 0;) {
-      const unsigned bits = shape.dimensions()[j].bits();
-      if (factor.along[j]) {
-        place += (rest & ((std::size_t{1} << bits) - 1)) * stride;
-        stride <<= bits;
-      }
-      rest >>= bits;
-    }
-    values[x] = table[place];
-  }
-  return values;
-}
-
 ProvenSumcheck sumcheck(ProverContext& context, const RoundKernel& kernel, const Sum& sum) {
   const Point at = sum.at ? to_flat_point(sum.shape, *sum.at) : Point();
   if (!sum.sharded) {
     std::vector<std::vector<E>> tables;
     for (const SumFactor& factor : sum.factors) {
-      tables.push_back(dense_factor(context, sum.shape, factor));
+      // what does not have all dimensions has the first ones
+      const std::vector<E> table = factor_table(context, factor);
+      tables.push_back(repeat_each(table, (std::size_t{1} << sum.shape.bits()) / table.size()));
     }
     return prove_dense_sumcheck(context.transcript, kernel, std::move(tables), at);
   }

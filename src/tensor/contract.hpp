@@ -22,6 +22,9 @@ std::vector<E> contract(const IntegerTensor& tensor, const Shape& shape, const s
 /// 2^bits.
 std::vector<E> contract_features(const IntegerTensor& tensor, std::span<const E> weights, Communicator& comm);
 
+/// A table over leading dimensions, constant along last ones of `times` places.
+std::vector<E> repeat_each(std::span<const E> table, std::size_t times);
+
 /// <w, T>: the value of a claim with this weight.
 E weighted_sum(const IntegerTensor& tensor, const Shape& shape, std::span<const Factor> weight, Communicator& comm);
 

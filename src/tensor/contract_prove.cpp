@@ -163,6 +163,15 @@ std::vector<E> contract_features(const IntegerTensor& tensor, std::span<const E>
       });
 }
 
+std::vector<E> repeat_each(std::span<const E> table, std::size_t times) {
+  std::vector<E> result;
+  result.reserve(table.size() * times);
+  for (const E& value : table) {
+    result.insert(result.end(), times, value);
+  }
+  return result;
+}
+
 E weighted_sum(const IntegerTensor& tensor, const Shape& shape, std::span<const Factor> weight, Communicator& comm) {
   std::vector<Axis> axes;
   for (const Factor& factor : weight) {

@@ -1,13 +1,13 @@
 #pragma once
 
-#include <vector>
-
 #include "layers/attention/attention.hpp"
 
 namespace tessera {
 
-/// Some columns of a chunk (places, tokens) for BLAS: (places, count).
-void widen(std::span<const std::int16_t> chunk, std::size_t places, Range tokens, std::vector<double>& to);
+/// q*k^T in one tile of the scores (B,G,J,Q,K), exactly, row-major, above the diagonal too. q and k have the heads
+/// padded, in chunks of tokens: of q whole tiles of queries, of k one tile of keys each.
+void multiply_tile(const Shape& scores, std::size_t tile, const ChunkedTensor<std::int16_t>& q,
+                   const ChunkedTensor<std::int16_t>& k, std::span<double> products);
 
 /// A tensor (B,G,..): each rank's copy of its own chunks and of all heads of which it owns a tile of the scores.
 /// Collective.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "arithmetic/integer_product.hpp"
 #include "tensor/redistribute.hpp"
 
 namespace tessera {
@@ -59,8 +60,7 @@ ChunkedTensor<std::int16_t> pad_heads(std::size_t m, const Shape& heads, const C
   return padded;
 }
 
-}  // namespace
-
+/// Some columns of a chunk (places, tokens) for BLAS: (places, count).
 void widen(std::span<const std::int16_t> chunk, std::size_t places, Range tokens, std::vector<double>& to) {
   const std::size_t stride = chunk.size() / places;
   to.clear();
@@ -68,6 +68,29 @@ void widen(std::span<const std::int16_t> chunk, std::size_t places, Range tokens
     const auto row = chunk.subspan(place * stride + tokens.first, tokens.size());
     to.insert(to.end(), row.begin(), row.end());
   }
+}
+
+}  // namespace
+
+void multiply_tile(const Shape& scores, std::size_t tile, const ChunkedTensor<std::int16_t>& q,
+                   const ChunkedTensor<std::int16_t>& k, std::span<double> products) {
+  const auto& dimensions = scores.dimensions();
+  const auto coordinate = [&](std::size_t dimension) { return scores.coordinate(tile, dimension); };
+  const std::size_t queries = dimensions[3].chunk();
+  const std::size_t keys = dimensions[4].chunk();
+  const Dimension& rows = q.shape().dimensions().back();
+  const std::size_t head = coordinate(0) * dimensions[1].chunk_count() + coordinate(1);
+  const std::size_t query_head = head * dimensions[2].chunk_count() + coordinate(2);
+  const std::size_t query = coordinate(3) * queries;  // its tile lies in one chunk of the rows
+  const auto left = q.chunk(query_head * rows.chunk_count() + (query >> rows.log_chunk));
+  const auto right = k.chunk(head * dimensions[4].chunk_count() + coordinate(4));
+  const std::size_t places = left.size() >> rows.log_chunk;  // padding is zero
+  const std::size_t first = query & (rows.chunk() - 1);
+  static thread_local std::vector<double> wide_left, wide_right;
+  widen(left, places, {first, first + queries}, wide_left);
+  widen(right, places, {0, keys}, wide_right);
+  multiply_real(Transpose::left, queries, keys, places, {wide_left.data(), queries}, {wide_right.data(), keys},
+                products);
 }
 
 template <class T>

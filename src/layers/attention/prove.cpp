@@ -10,16 +10,6 @@
 namespace tessera {
 namespace {
 
-/// A table over leading dimensions, constant along a last one of `times` places.
-std::vector<E> repeat_each(const std::vector<E>& table, std::size_t times) {
-  std::vector<E> result;
-  result.reserve(table.size() * times);
-  for (const E& value : table) {
-    result.insert(result.end(), times, value);
-  }
-  return result;
-}
-
 /// q or k at a token point (and of a group), over (block, head, place), padded: natural order. `shape`, `axes`: of its
 /// head points.
 std::vector<E> padded_at_token(ProverContext& context, const AttentionPlan& attention, Recorded<std::int16_t> tensor,

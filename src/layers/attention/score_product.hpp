@@ -8,8 +8,7 @@ namespace tessera {
 /// mask that is the same for all of them stands beside. Over (Q,K), or over (B,Q,K) where masks differ by block.
 ///
 /// A(.., i, c) = sum_{b,g,j} beta(p_b,b)*beta(p_g,g)*beta(p_j,j) * sum_x q(b,g,j,x,i)*k(b,g,x,c), above the diagonal
-/// too. x may be several dimensions. Chunks are indices before x, then pieces of the token, which inside a chunk stands
-/// behind x: of q whole tiles of queries, of k one tile of keys each.
+/// too. q and k as for multiply_tile(); x may be several dimensions.
 class ScoreProduct {
  public:
   /// `scores` (B,G,J,Q,K), of whose tiles this rank has those of `tiles`; `over`: of the sum. Keeps references to q and
@@ -20,8 +19,6 @@ class ScoreProduct {
   [[nodiscard]] TableFactor factor() const;
 
  private:
-  /// A of one block, head and group in a tile, exactly.
-  void multiply(std::size_t chunk, std::span<double> products) const;
   /// A on the outer cube, inner variables of Q and K bound.
   [[nodiscard]] std::vector<E> bound(std::span<const E> inner_point, Communicator& comm) const;
   [[nodiscard]] bool by_block() const { return over_.dimensions().size() == 3; }

@@ -66,7 +66,7 @@ ScoreProduct::ScoreProduct(const Shape& scores, const Ownership& tiles, const Ch
         const std::size_t count = std::min(tiles_at_once, summed[tile].size() - first);
         for (std::size_t i = 0; i < count; ++i) {
           const std::size_t chunk = summed[tile][first + i];
-          multiply(chunk, products);
+          multiply_tile(scores_, chunk, q_, k_, products);
           std::ranges::transform(products, rows.begin() + static_cast<std::ptrdiff_t>(i * size),
                                  [](double product) { return static_cast<std::int64_t>(product); });
           weights[i] = blocks_[scores_.coordinate(chunk, 0)] * heads_[scores_.coordinate(chunk, 1)] *
@@ -78,26 +78,6 @@ ScoreProduct::ScoreProduct(const Shape& scores, const Ownership& tiles, const Ch
     }
   }
   comm.all_reduce_sum(values_);
-}
-
-void ScoreProduct::multiply(std::size_t chunk, std::span<double> products) const {
-  const auto& dimensions = scores_.dimensions();
-  const auto coordinate = [&](std::size_t dimension) { return scores_.coordinate(chunk, dimension); };
-  const std::size_t queries = dimensions[3].chunk();
-  const std::size_t keys = dimensions[4].chunk();
-  const Dimension& rows = q_.shape().dimensions().back();
-  const std::size_t head = coordinate(0) * dimensions[1].chunk_count() + coordinate(1);
-  const std::size_t query_head = head * dimensions[2].chunk_count() + coordinate(2);
-  const std::size_t query = coordinate(3) * queries;  // its tile lies in one chunk of the rows
-  const auto left = q_.chunk(query_head * rows.chunk_count() + (query >> rows.log_chunk));
-  const auto right = k_.chunk(head * dimensions[4].chunk_count() + coordinate(4));
-  const std::size_t places = left.size() / rows.chunk();
-  const std::size_t first = query & (rows.chunk() - 1);
-  static thread_local std::vector<double> wide_left, wide_right;
-  widen(left, places, {first, first + queries}, wide_left);
-  widen(right, places, {0, keys}, wide_right);
-  multiply_real(Transpose::left, queries, keys, places, {wide_left.data(), queries}, {wide_right.data(), keys},
-                products);
 }
 
 std::vector<E> ScoreProduct::bound(std::span<const E> inner_point, Communicator& comm) const {

@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "arithmetic/integer_product.hpp"
 #include "layers/attention/padded_heads.hpp"
 #include "plan/trace.hpp"
 #include "subprotocols/inference.hpp"
@@ -42,18 +41,12 @@ void fill(const TileInputs& inputs, const Tile& tile) {
   const Dimension& rows = plan.rows.dimensions().back();
   const std::size_t pass = queries.first >> rows.log_chunk;  // of which the tile is a part
   const std::size_t first = pass << rows.log_chunk;
-  const auto q = inputs.q.chunk(query_head * rows.chunk_count() + pass);
-  const auto k = inputs.k.chunk(head * dimensions[4].chunk_count() + coordinate(4));
-  const std::size_t places = q.size() >> rows.log_chunk;  // padding is zero
-  std::vector<double> left, right, products(queries.size() * keys.size());
-  widen(q, places, {queries.first - first, queries.last - first}, left);
-  widen(k, places, {0, keys.size()}, right);
-  multiply_real(Transpose::left, queries.size(), keys.size(), places, {left.data(), queries.size()},
-                {right.data(), keys.size()}, products);
+  std::vector<double> products(plan.scores.chunk_size());
+  multiply_tile(plan.scores, tile.chunk, inputs.q, inputs.k, products);
   const auto maxima = inputs.maxima.chunk(query_head * rows.chunk_count() + pass);
   for (std::size_t query = queries.first; query < queries.last; ++query) {
-    const double* row = products.data() + (query - queries.first) * keys.size();
     const std::size_t at = (query - queries.first) * side;
+    const double* row = products.data() + at;
     const std::size_t last = std::min(keys.last, plan.past + query + 1);
     const std::size_t begin = plan.scores.first_key(coordinate(0), query);
     for (std::size_t i = std::max(begin, keys.first) - keys.first; keys.first + i < last; ++i) {
