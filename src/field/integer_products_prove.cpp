@@ -11,7 +11,7 @@
 #define HWY_TARGET_INCLUDE "field/integer_products_prove.cpp"
 #include <hwy/foreach_target.h>
 
-#include "field/goldilocks-inl.hpp"
+#include "field/vector_interleaved-inl.hpp"
 
 // Integers of any width are read as unsigned 16-bit pieces (little endian), four to a 64-bit lane; elements of E as
 // four 32-bit limbs. Products of a piece and a limb stay below 2^48, so 2^15 of them fit a lane without reduction.
@@ -183,6 +183,21 @@ void dot_rows(const std::uint64_t* words64, std::size_t vectors, std::uint64_t f
 
 std::size_t word_lanes() { return hn::Lanes(Lanes()); }
 
+/// sums[i] += weight * value i; every canonical value is there twice.
+void add_doubled_row(E weight, const std::uint64_t* doubled, std::size_t count, E* sums) {
+  std::size_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const V factor = repeat_element(weight.c0, weight.c1);
+  for (; i + elements_per_vector() <= count; i += elements_per_vector()) {
+    const Products product = multiply_wide(hn::LoadU(Lanes(), doubled + 2 * i), factor);
+    store_elements(reduce_and_add(product, load_elements(sums + i)), sums + i);
+  }
+#endif
+  for (; i < count; ++i) {
+    sums[i] += weight * F::from_canonical(doubled[2 * i]);
+  }
+}
+
 }  // namespace tessera::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -193,6 +208,7 @@ HWY_EXPORT(combine_rows_lanes);
 HWY_EXPORT(dot_row);
 HWY_EXPORT(dot_rows);
 HWY_EXPORT(word_lanes);
+HWY_EXPORT(add_doubled_row);
 
 namespace {
 
@@ -257,6 +273,26 @@ void combine_scalar(std::span<const E> weights, std::span<const T> matrix, std::
   }
 }
 
+/// As many rows as are combined value by value: what combine_vectors() takes for a word of the result is as much.
+template <class T>
+constexpr std::size_t few_rows = 3 * sizeof(T) / 2;
+
+template <class T>
+void combine_few(std::span<const E> weights, std::span<const T> matrix, std::span<E> sums) {
+  constexpr std::size_t at_once = 128;
+  std::array<std::uint64_t, 2 * at_once> doubled;
+  for (std::size_t r = 0; r < weights.size(); ++r) {
+    const T* const row = matrix.data() + r * sums.size();
+    for (std::size_t first = 0; first < sums.size(); first += at_once) {
+      const std::size_t count = std::min(at_once, sums.size() - first);
+      for (std::size_t i = 0; i < count; ++i) {
+        doubled[2 * i] = doubled[2 * i + 1] = to_field(row[first + i]).value();
+      }
+      HWY_DYNAMIC_DISPATCH(add_doubled_row)(weights[r], doubled.data(), count, sums.data() + first);
+    }
+  }
+}
+
 /// At most max_rows rows, width and rows such that whole vectors of words are read.
 template <class T>
 void combine_vectors(std::span<const E> weights, std::span<const T> matrix, std::span<E> sums) {
@@ -309,6 +345,9 @@ void combine_vectors(std::span<const E> weights, std::span<const T> matrix, std:
 template <class T>
 void combine_integer_rows(std::span<const E> weights, std::span<const T> matrix, std::span<E> sums) {
   assert(matrix.size() == weights.size() * sums.size());
+  if (weights.size() <= few_rows<T>) {
+    return combine_few(weights, matrix, sums);
+  }
   const std::size_t lanes = HWY_DYNAMIC_DISPATCH(word_lanes)();
   const std::size_t width = sums.size();
   const std::size_t row_words = width * sizeof(T) / sizeof(std::uint64_t);

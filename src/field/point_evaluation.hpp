@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+
 #include "field/ntt_kernels.hpp"
 
 namespace tessera {
@@ -30,10 +32,17 @@ class PointEvaluation {
   };
   /// Adds parts, one after the other; they are scratch memory afterwards. In parallel.
   void add(Parts which, std::span<F> parts);
+  /// Adds `count` parts, each in a thread's own cache: fill(part, its memory) writes the lanes of all its coefficients.
+  /// In parallel.
+  void add(Parts which, std::size_t count, const std::function<void(std::size_t part, F* rows)>& fill);
   /// values()[i * lanes + lane] at positions[i], of the parts added so far.
   [[nodiscard]] std::span<const F> values() const { return values_; }
 
  private:
+  /// rows_of(i, part): where the i-th part's values are; they become scratch memory.
+  template <class RowsOf>
+  void add_parts(Parts which, std::size_t count, const RowsOf& rows_of);
+
   std::size_t lanes_;
   unsigned log_rows_;
   unsigned log_parts_;

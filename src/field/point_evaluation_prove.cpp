@@ -1,3 +1,5 @@
+#include <omp.h>
+
 #include <algorithm>
 #include <cassert>
 #include "field/point_evaluation.hpp"
@@ -45,8 +47,8 @@ std::size_t PointEvaluation::parts_at_once() const {
   return std::clamp(bytes / (part_size() * sizeof(F)), std::size_t{1}, parts());
 }
 
-void PointEvaluation::add(Parts which, std::span<F> parts) {
-  assert(parts.size() % part_size() == 0);
+template <class RowsOf>
+void PointEvaluation::add_parts(Parts which, std::size_t count, const RowsOf& rows_of) {
   std::vector<F> strides;  // omega^(position * stride)
   for (const F step : steps_) {
     strides.push_back(step.power(which.stride));
@@ -57,9 +59,9 @@ void PointEvaluation::add(Parts which, std::span<F> parts) {
     std::vector<F> powers(rows_.size());  // omega^(position * part)
     std::size_t known = 0;                // the part that the next ones would belong to
 #pragma omp for schedule(static)
-    for (std::size_t i = 0; i < parts.size() / part_size(); ++i) {
+    for (std::size_t i = 0; i < count; ++i) {
       const std::size_t part = which.first + i * which.stride;
-      F* const rows = parts.data() + i * part_size();
+      F* const rows = rows_of(i, part);
       transform_rows(rows, lanes_, twiddles_);
       for (std::size_t j = 0; j < rows_.size(); ++j) {
         powers[j] = part == known && part > 0 ? powers[j] * strides[j] : steps_[j].power(part);
@@ -70,6 +72,24 @@ void PointEvaluation::add(Parts which, std::span<F> parts) {
 #pragma omp critical
     add_scaled(F::one(), sums.data(), sums.size(), values_.data());
   }
+}
+
+void PointEvaluation::add(Parts which, std::span<F> parts) {
+  assert(parts.size() % part_size() == 0);
+  add_parts(which, parts.size() / part_size(),
+            [&](std::size_t i, std::size_t /*part*/) { return parts.data() + i * part_size(); });
+}
+
+void PointEvaluation::add(Parts which, std::size_t count, const std::function<void(std::size_t, F*)>& fill) {
+  std::vector<RawVector<F>> memory(static_cast<std::size_t>(omp_get_max_threads()));
+  add_parts(which, count, [&](std::size_t /*i*/, std::size_t part) {
+    RawVector<F>& mine = memory[static_cast<std::size_t>(omp_get_thread_num())];
+    if (mine.empty()) {
+      mine = RawVector<F>(part_size());
+    }
+    fill(part, mine.data());
+    return mine.data();
+  });
 }
 
 }  // namespace tessera

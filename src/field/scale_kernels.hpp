@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "field/goldilocks.hpp"
+#include "field/extension.hpp"
 
 /// \file
 /// Multiples of values by one factor, vectorised.
@@ -15,6 +15,11 @@ namespace tessera {
 void scale(F factor, const F* values, std::size_t count, F* products);
 /// sums[i] += factor * values[i].
 void add_scaled(F factor, const F* values, std::size_t count, F* sums);
+
+/// products[i] = factor * values[i].
+void scale(E factor, const E* values, std::size_t count, E* products);
+/// sums[i] += factor * values[i].
+void add_scaled(E factor, const E* values, std::size_t count, E* sums);
 
 /// 16-bit integers, not aligned, times a factor: unsigned ones, or signed ones whose highest bit `flip` is.
 struct ScaledIntegers {

@@ -6,7 +6,7 @@
 #define HWY_TARGET_INCLUDE "field/scale_kernels_prove.cpp"
 #include <hwy/foreach_target.h>
 
-#include "field/goldilocks-inl.hpp"
+#include "field/vector_interleaved-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace tessera::HWY_NAMESPACE {
@@ -33,6 +33,33 @@ void add_scaled_kernel(F factor, const F* HWY_RESTRICT values, std::size_t count
   for (; i + hn::Lanes(d) <= count; i += hn::Lanes(d)) {
     store(add(load(sums + i), multiply(load(values + i), factors)), sums + i);
   }
+  for (; i < count; ++i) {
+    sums[i] += factor * values[i];
+  }
+}
+
+void scale_elements_kernel(E factor, const E* HWY_RESTRICT values, std::size_t count, E* HWY_RESTRICT products) {
+  std::size_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const ElementFactor factors = element_factor(factor);
+  for (; i + elements_per_vector() <= count; i += elements_per_vector()) {
+    store_elements(multiply_elements(load_elements(values + i), factors), products + i);
+  }
+#endif
+  for (; i < count; ++i) {
+    products[i] = factor * values[i];
+  }
+}
+
+void add_scaled_elements_kernel(E factor, const E* HWY_RESTRICT values, std::size_t count, E* HWY_RESTRICT sums) {
+  std::size_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const ElementFactor factors = element_factor(factor);
+  for (; i + elements_per_vector() <= count; i += elements_per_vector()) {
+    const Products product = multiply_elements_wide(load_elements(values + i), factors);
+    store_elements(reduce_and_add(product, load_elements(sums + i)), sums + i);
+  }
+#endif
   for (; i < count; ++i) {
     sums[i] += factor * values[i];
   }
@@ -111,6 +138,8 @@ HWY_AFTER_NAMESPACE();
 namespace tessera {
 HWY_EXPORT(scale_kernel);
 HWY_EXPORT(add_scaled_kernel);
+HWY_EXPORT(scale_elements_kernel);
+HWY_EXPORT(add_scaled_elements_kernel);
 HWY_EXPORT(add_scaled_integers_kernel);
 
 void scale(F factor, const F* values, std::size_t count, F* products) {
@@ -121,6 +150,12 @@ void add_scaled_integers(std::span<const ScaledIntegers> terms, std::size_t coun
 }
 void add_scaled(F factor, const F* values, std::size_t count, F* sums) {
   HWY_DYNAMIC_DISPATCH(add_scaled_kernel)(factor, values, count, sums);
+}
+void scale(E factor, const E* values, std::size_t count, E* products) {
+  HWY_DYNAMIC_DISPATCH(scale_elements_kernel)(factor, values, count, products);
+}
+void add_scaled(E factor, const E* values, std::size_t count, E* sums) {
+  HWY_DYNAMIC_DISPATCH(add_scaled_elements_kernel)(factor, values, count, sums);
 }
 
 }  // namespace tessera

@@ -4,6 +4,7 @@
 #include "opening/row_claims.hpp"
 #include "opening/weights.hpp"
 #include "field/integer_products.hpp"
+#include "field/scale_kernels.hpp"
 
 namespace tessera {
 namespace {
@@ -117,11 +118,11 @@ struct Scratch {
 
 /// A chunk's weights, one a column.
 void append_weights(const ColumnWeights& of_chunk, std::vector<E>& weights) {
+  std::size_t place = weights.size();
+  weights.resize(place + of_chunk.size());
   for (const E& leading : of_chunk.leading) {
-    const E scale = of_chunk.scale * leading;
-    for (const E& trailing : of_chunk.trailing) {
-      weights.push_back(scale * trailing);
-    }
+    scale(of_chunk.scale * leading, of_chunk.trailing.data(), of_chunk.trailing.size(), weights.data() + place);
+    place += of_chunk.trailing.size();
   }
 }
 

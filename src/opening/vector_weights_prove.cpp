@@ -6,6 +6,7 @@
 #include "opening/vector_weights.hpp"
 #include "opening/weights.hpp"
 #include "field/ntt.hpp"
+#include "field/scale_kernels.hpp"
 
 namespace tessera {
 namespace {
@@ -15,23 +16,17 @@ namespace {
 constexpr std::size_t transform_bytes = std::size_t{4} << 20;
 constexpr std::size_t transform_lanes = 8;
 
-/// add(place, index) for the indices [first, last) of v_0 that are in this rank's columns.
+/// add(place, index, count) for runs of the indices [first, last) of v_0 that are in this rank's columns.
 template <class Add>
 void visit_share(const ResidueShares& columns, std::size_t first, std::size_t last, const Add& add) {
   if (columns.log_count() == 0) {
-    for (std::size_t index = first; index < last; ++index) {
-      add(index, index);
-    }
+    add(first, first, last - first);
     return;
   }
   for (std::size_t column = first / folded_rows; column * folded_rows < last; ++column) {
-    if (!columns.mine().contains(columns.class_of(column))) {
-      continue;
-    }
-    const std::size_t place = columns.own_place(column) * folded_rows;
-    for (std::size_t index = std::max(first, column * folded_rows); index < std::min(last, (column + 1) * folded_rows);
-         ++index) {
-      add(place + index % folded_rows, index);
+    if (columns.mine().contains(columns.class_of(column))) {
+      const std::size_t from = std::max(first, column * folded_rows), end = std::min(last, (column + 1) * folded_rows);
+      add(columns.own_place(column) * folded_rows + from % folded_rows, from, end - from);
     }
   }
 }
@@ -83,10 +78,17 @@ void add_band_weights(const Placed& placed, const LinearForm& claim, std::size_t
 #pragma omp parallel for schedule(static) if (large)
       for (std::size_t part = 0; part < of_chunk.size(); part += columns_of_part) {
         const std::size_t end = std::min(part + columns_of_part, of_chunk.size());
-        visit_share(share.columns, first + part, first + end, [&](std::size_t place, std::size_t index) {
-          share.weights[place] +=
-              of_chunk.leading[(index - first) >> log_row] * of_chunk.trailing[(index - first) & mask];
-        });
+        visit_share(share.columns, first + part, first + end,
+                    [&](std::size_t place, std::size_t index, std::size_t count) {
+                      const std::size_t last = index - first + count;
+                      for (std::size_t i = index - first; i < last;) {
+                        const std::size_t some = std::min(last - i, of_chunk.trailing.size() - (i & mask));
+                        add_scaled(of_chunk.leading[i >> log_row], of_chunk.trailing.data() + (i & mask), some,
+                                   share.weights.data() + place);
+                        i += some;
+                        place += some;
+                      }
+                    });
       }
     }
   }
@@ -112,7 +114,11 @@ ZeroedVector<E> claim_weights(const OpeningSchedule& schedule, std::span<const C
 void add_weights(const PlaceWeights& form, const WeightShare& share) {
   const auto first = static_cast<std::size_t>(form.first);
   visit_share(share.columns, first, first + form.weights.size(),
-              [&](std::size_t place, std::size_t index) { share.weights[place] += form.weights[index - first]; });
+              [&](std::size_t place, std::size_t index, std::size_t count) {
+                for (std::size_t i = 0; i < count; ++i) {
+                  share.weights[place + i] += form.weights[index - first + i];
+                }
+              });
 }
 
 void add_weights(const PowerClaims& claims, std::span<const std::size_t> exponents, unsigned log_domain,
@@ -150,9 +156,13 @@ void add_weights(const PowerClaims& claims, std::span<const std::size_t> exponen
     for (std::size_t high = 0; high < (claims.length + (std::size_t{1} << low_bits) - 1) >> low_bits; ++high) {
       const F* value = data.data() + 2 * lanes * high;
       const std::size_t first = claims.offset + (high << low_bits) + first_lane;
-      visit_share(columns, first, std::min(end, first + lanes), [&](std::size_t place, std::size_t) {
-        share.weights[place] += E{value[0], value[1]};
-        value += 2;
+      if (first >= end) {
+        continue;
+      }
+      visit_share(columns, first, std::min(end, first + lanes), [&](std::size_t place, std::size_t, std::size_t count) {
+        for (std::size_t i = 0; i < count; ++i, value += 2) {
+          share.weights[place + i] += E{value[0], value[1]};
+        }
       });
     }
   }

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "tensor/chunked_factor.hpp"
+#include "field/scale_kernels.hpp"
 
 namespace tessera {
 namespace {
@@ -33,11 +34,10 @@ void add_outer_product(const std::vector<std::span<const E>>& tables, E scale, s
     product = outer_product(product, tables[j]);
   }
   const std::span<const E> last = tables.back();
-  std::size_t place = 0;
+  E* to = out.data();
   for (const E& left : product) {
-    for (const E& right : last) {
-      out[place++] += left * right;
-    }
+    add_scaled(left, last.data(), last.size(), to);
+    to += last.size();
   }
 }
 

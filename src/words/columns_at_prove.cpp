@@ -18,13 +18,21 @@ std::vector<F> sum_over_ranks(std::span<const F> values, Communicator& comm) {
 
 namespace {
 
-/// The rows of one band at omega^positions, by this rank's columns: those of all ranks add up.
-void add_band(const OracleLayout& layout, const OracleParameters& parameters, std::size_t band,
-              std::span<const IntegerTensor> tensors, std::span<const std::size_t> positions, Communicator& comm,
-              std::span<F> sums) {
-  const RowBand rows = parameters.band(band);
-  const OracleMatrix matrix(layout, parameters, band, tensors, comm);
-  PointEvaluation evaluation(layout.log_domain(parameters), rows.rows(), parameters.log_inverse_rate, positions);
+/// Adds the rows of a band whose tensors this rank has to itself, part by part from the tensors.
+void add_alone(const OracleMatrix& matrix, std::size_t rows, PointEvaluation& evaluation) {
+  constexpr std::size_t ahead = 8;  // columns of a part, which are far from each other
+  const GatheredRows gathered = matrix.gather({0, rows});
+  evaluation.add({}, evaluation.parts(), [&](std::size_t part, F* to) {
+    const std::size_t step = evaluation.parts();
+    for (std::size_t column = part; column < matrix.columns(); column += step) {
+      matrix.prefetch(gathered, column + ahead * step, 1);
+      matrix.values(gathered, column, 1, to + evaluation.place(column));
+    }
+  });
+}
+
+/// Adds the rows of a band by the parts that each rank gets of all columns.
+void add_exchanged(const OracleMatrix& matrix, std::size_t rows, PointEvaluation& evaluation, Communicator& comm) {
   const std::size_t parts = evaluation.parts();
   const std::size_t part_size = evaluation.part_size();
   const std::size_t wave = evaluation.parts_at_once();  // one exchange between ranks
@@ -43,12 +51,26 @@ void add_band(const OracleLayout& layout, const OracleParameters& parameters, st
     for (std::size_t part = mine.first; part < mine.last; ++part) {
       for (std::size_t column = part; column < matrix.columns(); column += parts) {
         if (!matrix.filled(column)) {
-          std::fill_n(place(column), rows.rows(), F::zero());
+          std::fill_n(place(column), rows, F::zero());
         }
       }
     }
     matrix.collect(selection, [&](std::size_t column, auto values) { to_field(values, place(column)); });
     evaluation.add({mine.first}, std::span(buffer).first((mine.last - mine.first) * part_size));
+  }
+}
+
+/// The rows of one band at omega^positions, by this rank's columns: those of all ranks add up.
+void add_band(const OracleLayout& layout, const OracleParameters& parameters, std::size_t band,
+              std::span<const IntegerTensor> tensors, std::span<const std::size_t> positions, Communicator& comm,
+              std::span<F> sums) {
+  const RowBand rows = parameters.band(band);
+  const OracleMatrix matrix(layout, parameters, band, tensors, comm);
+  PointEvaluation evaluation(layout.log_domain(parameters), rows.rows(), parameters.log_inverse_rate, positions);
+  if (comm.size() == 1) {
+    add_alone(matrix, rows.rows(), evaluation);
+  } else {
+    add_exchanged(matrix, rows.rows(), evaluation, comm);
   }
   for (std::size_t i = 0; i < positions.size(); ++i) {
     std::ranges::copy(evaluation.values().subspan(i * rows.rows(), rows.rows()),

@@ -145,6 +145,8 @@ class CosetTransform {
   void copy_lanes(const F* from, F* to) const {
     if (lanes_ == lanes) {  // of a size that the compiler knows
       std::memcpy(static_cast<void*>(to), from, lanes * sizeof(F));
+    } else if (lanes_ == most_lanes) {
+      std::memcpy(static_cast<void*>(to), from, most_lanes * sizeof(F));
     } else {
       std::memcpy(static_cast<void*>(to), from, lanes_ * sizeof(F));
     }

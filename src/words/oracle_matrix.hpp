@@ -104,13 +104,10 @@ class OracleMatrix {
   [[nodiscard]] std::optional<ScaledIntegers> integers(const GatheredRows& gathered, std::size_t column,
                                                        std::size_t count, std::uint16_t* scratch) const;
 
-  /// place(piece.column, values of the piece) for everything that this rank's selection wants, in parallel if the rank
-  /// is alone. selection(rank) is the Selection of a rank. Collective.
+  /// place(piece.column, values of the piece) for everything that this rank's selection wants of all ranks'.
+  /// selection(rank) is the Selection of a rank. Collective.
   template <class SelectionOf, class Place>
   void collect(const SelectionOf& selection, const Place& place) const {
-    if (comm_.size() == 1) {
-      return place_all(selection(0), place);
-    }
     std::vector<MessageBytes> send;
     send.reserve(static_cast<std::size_t>(comm_.size()));
     for (int rank = 0; rank < comm_.size(); ++rank) {
@@ -130,24 +127,6 @@ class OracleMatrix {
         ++i;
       }
       std::visit([&](const auto* tensor) { body(*tensor, t, Range{first, i}); }, tensors_[t]);
-    }
-  }
-
-  template <class Selection, class Place>
-  void place_all(const Selection& selection, const Place& place) const {
-    // one parallel part: waking threads for each of many small tensors would cost more than their values
-    const std::size_t runs = run_count();
-#pragma omp parallel for schedule(dynamic, 4)
-    for (std::size_t run = 0; run < runs; ++run) {
-      const auto [t, chunk] = chunks_[runs_[run]];
-      const std::size_t count = runs_[run + 1] - runs_[run];
-      std::visit(
-          [&, t = t, chunk = chunk](const auto* tensor) {
-            const std::span values(tensor->chunk(chunk).data(), count << tensor->shape().inner_bits());
-            selection.visit(values.size(), layout_.offset(t, chunk), log_rows_,
-                            [&](ColumnPiece piece) { place(piece.column, values.subspan(piece.from, piece.count)); });
-          },
-          tensors_[t]);
     }
   }
 

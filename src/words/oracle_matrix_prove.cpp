@@ -165,6 +165,8 @@ void OracleMatrix::values(const GatheredRows& gathered, std::size_t column, std:
           };
           if (stretch.rows == few) {
             copy(std::integral_constant<std::size_t, few>());
+          } else if (stretch.rows == 4 * few) {
+            copy(std::integral_constant<std::size_t, 4 * few>());
           } else {
             copy(std::size_t{stretch.rows});
           }

@@ -14,8 +14,6 @@ namespace {
 constexpr std::size_t kept_bytes = std::size_t{8} << 20;
 /// Ranks that all have a vector share the work on its codeword if this is longer: messages would cost more.
 constexpr std::size_t shared_bytes = std::size_t{1} << 20;
-/// Parts of an evaluation between which threads add up what they have.
-constexpr std::size_t parts_of_a_thread = 8;
 
 /// A vector's rows for a CosetEncoder, two of them for a row of elements of E.
 class VectorSource {
@@ -86,26 +84,17 @@ std::vector<F> columns_at(const SharedVector& vector, unsigned log_inverse_rate,
   const ResidueShares& shares = vector.columns;
   PointEvaluation evaluation(shares.log_indices() + log_inverse_rate, lanes, log_inverse_rate, positions);
   const std::size_t stride = std::size_t{1} << shares.log_count();
-  const std::size_t parts = evaluation.parts() / stride;  // of a class
-  const std::size_t wave = std::min(parts, parts_of_a_thread * static_cast<std::size_t>(omp_get_max_threads()));
-  RawVector<F> buffer(wave * evaluation.part_size());
   for (std::size_t residue = shares.mine().first; residue < shares.mine().last; ++residue) {
-    for (std::size_t first = 0; first < parts; first += wave) {
-      const std::size_t count = std::min(wave, parts - first);
-#pragma omp parallel for schedule(static)
-      for (std::size_t i = 0; i < count; ++i) {
-        for (std::size_t column = residue + (first + i) * stride; column >> shares.log_indices() == 0;
-             column += evaluation.parts()) {
-          F* const to = buffer.data() + i * evaluation.part_size() + evaluation.place(column);
-          if (const std::size_t place = shares.own_place(column); place < present) {
-            std::memcpy(static_cast<void*>(to), vector.values.data() + place * rows, lanes * sizeof(F));
-          } else {
-            std::fill_n(to, lanes, F::zero());
-          }
+    evaluation.add({residue, stride}, evaluation.parts() / stride, [&](std::size_t part, F* to) {
+      for (std::size_t column = part; column >> shares.log_indices() == 0; column += evaluation.parts()) {
+        F* const lane = to + evaluation.place(column);
+        if (const std::size_t place = shares.own_place(column); place < present) {
+          std::memcpy(static_cast<void*>(lane), vector.values.data() + place * rows, lanes * sizeof(F));
+        } else {
+          std::fill_n(lane, lanes, F::zero());
         }
       }
-      evaluation.add({residue + first * stride, stride}, std::span(buffer).first(count * evaluation.part_size()));
-    }
+    });
   }
   return sum_over_ranks(evaluation.values(), comm);
 }

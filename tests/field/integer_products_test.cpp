@@ -23,7 +23,7 @@ void compare_with_plain_arithmetic() {
     return drawn % 4 == 0 ? F::from_signed(-1) : F::from_unsigned(drawn);
   };
   for (const std::size_t width : {1U, 2U, 4U, 8U, 16U, 32U, 64U, 128U}) {
-    for (const std::size_t rows : {1U, 2U, 3U, 16U, 300U, 512U}) {
+    for (const std::size_t rows : {1U, 2U, 3U, 4U, 6U, 7U, 12U, 13U, 16U, 300U, 512U}) {
       std::vector<T> matrix(rows * width);
       for (T& value : matrix) {
         const std::uint64_t drawn = random();

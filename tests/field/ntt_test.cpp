@@ -94,6 +94,15 @@ void compare(unsigned log_length, std::size_t lanes, unsigned log_padding) {
     }
     ASSERT_TRUE(std::ranges::equal(evaluation.values(), expected))
         << log_length << " " << lanes << " " << log_padding << " " << stride;
+    PointEvaluation filled(log_length, lanes, log_padding, positions);
+    for (std::size_t first = 0; first < std::min(stride, filled.parts()); ++first) {
+      filled.add({first, stride}, (filled.parts() - first + stride - 1) / stride, [&](std::size_t part, F* rows) {
+        for (std::size_t i = part; i < coefficients.size() / lanes; i += filled.parts()) {
+          std::copy_n(coefficients.data() + i * lanes, lanes, rows + filled.place(i));
+        }
+      });
+    }
+    ASSERT_TRUE(std::ranges::equal(filled.values(), expected));
   }
 }
 

@@ -47,5 +47,31 @@ TEST(ScaledIntegers, add_up_as_elements) {
   compare(ScaledIntegers::max_terms, 8);
 }
 
+TEST(Scaled, elements_as_one_by_one) {
+  std::mt19937_64 random(3);
+  const auto part = [&] { return random() % 4 == 0 ? F::from_signed(-1) : F::from_unsigned(random()); };
+  const auto element = [&] { return E{part(), part()}; };
+  for (const std::size_t count : {0U, 1U, 2U, 3U, 4U, 5U, 16U, 33U}) {
+    std::vector<E> values;
+    std::vector<E> start;
+    for (std::size_t i = 0; i < count; ++i) {
+      values.push_back(element());
+      start.push_back(element());
+    }
+    const E factor = element();
+    with_each_instruction_set([&](const char* name) {
+      SCOPED_TRACE(name);
+      std::vector<E> products(count);
+      std::vector<E> sums = start;
+      scale(factor, values.data(), count, products.data());
+      add_scaled(factor, values.data(), count, sums.data());
+      for (std::size_t i = 0; i < count; ++i) {
+        EXPECT_EQ(products[i], factor * values[i]);
+        EXPECT_EQ(sums[i], start[i] + factor * values[i]);
+      }
+    });
+  }
+}
+
 }  // namespace
 }  // namespace tessera::test
