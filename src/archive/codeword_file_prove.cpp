@@ -6,7 +6,7 @@
 
 #include "archive/codeword_file.hpp"
 #include "archive/codeword_names.hpp"
-#include "archive/hdf5.hpp"
+#include "archive/parts_file.hpp"
 #include "base/errors.hpp"
 #include "cluster/agreement.hpp"
 #include "words/compact_codeword.hpp"
@@ -25,7 +25,7 @@ constexpr std::size_t max_open_shards = 64;
 /// Looked at before a proof begins.
 constexpr std::size_t checked_shards = 256;
 
-CodewordGeometry read_geometry(const ReadFile& file) {
+CodewordGeometry read_geometry(const DatasetFile& file) {
   CodewordGeometry geometry;
   geometry.rows = file.read_scalar<std::uint32_t>("row_count");
   geometry.log_columns = file.read_scalar<std::uint32_t>("log_columns");
@@ -52,7 +52,7 @@ class CodewordFiles final : public StoredCodeword {
   CodewordFiles(fs::path directory, Communicator& comm) : directory_(std::move(directory)), comm_(comm) {
     header_ =
         read_at_root<Header>([&](std::vector<Header>& headers) {
-          top_ = std::make_unique<ReadFile>(directory_ / "codeword.h5", codeword_format);
+          top_ = std::make_unique<PartsFile>(directory_ / "codeword.h5", codeword_format);
           Header& header = headers.emplace_back();
           header_.geometry = header.geometry = read_geometry(*top_);
           header.kind = read_kind(*top_);
@@ -120,7 +120,7 @@ class CodewordFiles final : public StoredCodeword {
     Digest root{}, parameters{};
   };
 
-  static CodewordKind read_kind(const ReadFile& file) {
+  static CodewordKind read_kind(const DatasetFile& file) {
     if (!file.contains("compact")) {
       return CodewordKind::whole;
     }
@@ -182,14 +182,14 @@ class CodewordFiles final : public StoredCodeword {
         const auto missing = static_cast<std::size_t>(
             std::count_if(first, end, [&](const auto& entry) { return !shards_.contains(entry.first); }));
         if (shards_.size() + missing > max_open_shards) {
-          shards_.clear();  // opening one takes half a millisecond
+          shards_.clear();
         }
         auto last = first;
         for (; last != end; ++last) {
           expect(shard(last->first), last->second, positions);
         }
         for (; first != last; ++first) {
-          const ReadFile& file = shard(first->first);
+          const DatasetFile& file = shard(first->first);
           for (const std::size_t i : first->second.columns) {
             read_column(file, positions[i], std::span(values).subspan(i * width, width));
           }
@@ -211,7 +211,7 @@ class CodewordFiles final : public StoredCodeword {
   }
 
   /// Tells the system what is going to be read.
-  void expect(const ReadFile& file, const Wanted& wanted, std::span<const std::size_t> positions) const {
+  void expect(const DatasetFile& file, const Wanted& wanted, std::span<const std::size_t> positions) const {
     for (const std::size_t i : wanted.columns) {
       for (std::size_t group = 0; group < header_.geometry.groups(); ++group) {
         file.expect_part<std::uint64_t>("rows", row_extents(), row_place(positions[i], group),
@@ -223,7 +223,7 @@ class CodewordFiles final : public StoredCodeword {
     }
   }
 
-  void read_column(const ReadFile& file, std::size_t position, std::span<F> values) const {
+  void read_column(const DatasetFile& file, std::size_t position, std::span<F> values) const {
     constexpr std::size_t group_rows = CodewordGeometry::group_rows;
     std::array<std::uint64_t, group_rows> part;
     auto to = values.begin();
@@ -240,14 +240,14 @@ class CodewordFiles final : public StoredCodeword {
   }
 
   /// Node `index` of `level` of a tree part whose single top node lies at level `top`.
-  static Digest node(const ReadFile& file, unsigned level, unsigned top, std::size_t index) {
+  static Digest node(const DatasetFile& file, unsigned level, unsigned top, std::size_t index) {
     Digest digest;
     file.read_part(level_name(level), {std::size_t{1} << (top - level), sizeof(Digest)}, index * sizeof(Digest),
                    std::span<std::uint8_t>(digest));
     return digest;
   }
 
-  Digest shard_node(const ReadFile& file, unsigned level, std::size_t index) const {
+  Digest shard_node(const DatasetFile& file, unsigned level, std::size_t index) const {
     const unsigned top = header_.geometry.log_shard_columns();
     if (has_level(header_.kind, level)) {
       return node(file, level, top, index);
@@ -258,7 +258,7 @@ class CodewordFiles final : public StoredCodeword {
     return merkle_levels(std::move(leaves)).back().front();
   }
 
-  void expect_node(const ReadFile& file, unsigned level, std::size_t index) const {
+  void expect_node(const DatasetFile& file, unsigned level, std::size_t index) const {
     const unsigned top = header_.geometry.log_shard_columns();
     const unsigned stored = has_level(header_.kind, level) ? level : 0;
     const std::size_t count = std::size_t{1} << (level - stored);
@@ -278,13 +278,13 @@ class CodewordFiles final : public StoredCodeword {
     return comm_.all_gather(std::span<const T>(values));  // the others have nothing to add
   }
 
-  const ReadFile& shard(std::size_t number) {
+  const PartsFile& shard(std::size_t number) {
     if (shards_.size() >= max_open_shards && !shards_.contains(number)) {
       shards_.clear();
     }
-    std::unique_ptr<ReadFile>& file = shards_[number];
+    std::unique_ptr<PartsFile>& file = shards_[number];
     if (!file) {
-      file = std::make_unique<ReadFile>(shard_path(directory_, number), shard_format);
+      file = std::make_unique<PartsFile>(shard_path(directory_, number), shard_format);
       if (read_geometry(*file) != header_.geometry || file->read_scalar<std::uint64_t>("index") != number) {
         file->fail("index, geometry", "those of shard " + std::to_string(number) + " of codeword.h5", "others");
       }
@@ -296,8 +296,8 @@ class CodewordFiles final : public StoredCodeword {
   Communicator& comm_;
   Header header_;
   std::function<std::vector<F>(std::span<const std::size_t> positions)> compute_;  // of a compact one
-  std::unique_ptr<ReadFile> top_;
-  std::map<std::size_t, std::unique_ptr<ReadFile>> shards_;
+  std::unique_ptr<PartsFile> top_;
+  std::map<std::size_t, std::unique_ptr<PartsFile>> shards_;
   std::map<Node, Digest> known_;  // on rank 0, of the columns asked for last
 };
 

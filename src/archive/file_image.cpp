@@ -44,7 +44,7 @@ std::uint64_t regular_file_size(const fs::path& path) {
   return fs::file_size(path);
 }
 
-std::span<const std::uint8_t> map_file(const fs::path& path) {
+MappedFile::MappedFile(const fs::path& path) {
   const std::uint64_t size = regular_file_size(path);
   refuse_empty(path, size);
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
@@ -52,8 +52,16 @@ std::span<const std::uint8_t> map_file(const fs::path& path) {
   if (bytes == MAP_FAILED) {
     throw InputError(path.string() + ": cannot be read: " + std::strerror(errno));
   }
-  return {static_cast<const std::uint8_t*>(bytes), size};
+  bytes_ = {static_cast<const std::uint8_t*>(bytes), size};
 }
+
+MappedFile::~MappedFile() {
+  if (!bytes_.empty()) {
+    ::munmap(const_cast<std::uint8_t*>(bytes_.data()), bytes_.size());
+  }
+}
+
+std::span<const std::uint8_t> map_file(const fs::path& path) { return MappedFile(path).keep(); }
 
 std::span<const std::uint8_t> map_part(const FilePart& part, const fs::path& name) {
   refuse_empty(name, part.bytes);

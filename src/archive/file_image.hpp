@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <utility>
 
 namespace tessera {
 
@@ -14,6 +15,23 @@ struct FilePart {
   std::filesystem::path file;
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
+};
+
+/// A file in memory. What is read of it comes from the disk then: if the file is cut off meanwhile, or a disk fails,
+/// the process dies.
+class MappedFile {
+ public:
+  /// Throws InputError if it cannot be read or is empty.
+  explicit MappedFile(const std::filesystem::path& path);
+  ~MappedFile();
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+  [[nodiscard]] std::span<const std::uint8_t> bytes() const { return bytes_; }
+  /// The file's bytes, which stay in memory until the process ends.
+  std::span<const std::uint8_t> keep() { return std::exchange(bytes_, {}); }
+
+ private:
+  std::span<const std::uint8_t> bytes_;
 };
 
 /// A file in memory, where it stays until the process ends: one that may open nothing (confine()) still reads it.

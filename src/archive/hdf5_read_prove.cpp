@@ -14,6 +14,7 @@
 #include "archive/library_image.hpp"
 #include "base/side_by_side.hpp"
 #include "datasets/hdf5_image.hpp"
+#include "files/descriptor.hpp"
 
 namespace tessera {
 namespace {
@@ -268,16 +269,8 @@ void ReadFile::read_at(const DatasetInfo& info, std::uint64_t offset, std::span<
     });
     return;
   }
-  for (std::size_t done = 0; done < bytes.size();) {
-    const ssize_t read =
-        pread(descriptor_, bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done));
-    if (read < 0 && errno == EINTR) {
-      continue;
-    }
-    if (read <= 0) {
-      fail(info.name, "readable data", read < 0 ? std::strerror(errno) : "the end of the file");
-    }
-    done += static_cast<std::size_t>(read);
+  if (const std::string error = read_all(descriptor_, offset, bytes); !error.empty()) {
+    fail(info.name, "readable data", error);
   }
 }
 

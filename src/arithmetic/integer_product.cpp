@@ -35,7 +35,7 @@ void multiply(const RowBlock<const std::int16_t>& weights, Range rows, const Pro
   // are bound by memory, which is read ahead where rows follow each other
   const std::size_t share = rows.size() / static_cast<std::size_t>(omp_get_max_threads()) + 1;
   const std::size_t unit = product_panel_rows();
-  const std::size_t most = digits.few() ? std::max<std::size_t>(4, share / (8 * unit)) : 4;
+  const std::size_t most = digits.few() ? std::max<std::size_t>(4, share / (8 * unit)) : 48 / unit;
   const std::size_t panel = std::min(most, (share + unit - 1) / unit) * unit;
   const std::size_t panels = (rows.size() + panel - 1) / panel;
 #pragma omp parallel if (rows.size() * in * columns > parallel_products)

@@ -11,12 +11,29 @@
 
 #include <hwy/highway.h>
 
+#include <cstring>
+
 HWY_BEFORE_NAMESPACE();
 namespace tessera::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 using Sums = hn::CappedTag<std::int32_t, 16>;
 using S = hn::Vec<Sums>;  // of 32 bits, or of pairs of 16 bits each
+
+#if HWY_TARGET == HWY_SCALAR
+HWY_INLINE S load_pairs(const std::int16_t* from) {
+  S pairs;
+  std::memcpy(&pairs, from, sizeof(S));
+  return pairs;
+}
+HWY_INLINE void store_pairs(S pairs, std::int16_t* to) { std::memcpy(to, &pairs, sizeof(S)); }
+#else
+// A vector is loaded and stored whole: of std::memcpy a compiler may make two copies of half a vector through the
+// stack, and the read of the whole waits for both.
+using Halves = hn::Repartition<std::int16_t, Sums>;
+HWY_INLINE S load_pairs(const std::int16_t* from) { return hn::BitCast(Sums(), hn::LoadU(Halves(), from)); }
+HWY_INLINE void store_pairs(S pairs, std::int16_t* to) { hn::StoreU(hn::BitCast(Halves(), pairs), Halves(), to); }
+#endif
 
 /// Lane by lane sum + a.low*b.low + a.high*b.high.
 HWY_INLINE S add_products_of_pairs(S sum, S a, S b) {
@@ -27,7 +44,9 @@ HWY_INLINE S add_products_of_pairs(S sum, S a, S b) {
 #elif HWY_TARGET <= HWY_AVX3
   return hn::Add(sum, S{_mm512_madd_epi16(a.raw, b.raw)});
 #elif HWY_TARGET == HWY_AVX2
-  return hn::Add(sum, S{_mm256_madd_epi16(a.raw, b.raw)});
+  const __m256i products = _mm256_madd_epi16(a.raw, b.raw);
+  asm("vpaddd %1, %0, %0" : "+x"(sum.raw) : "x"(products));  // likewise
+  return sum;
 #elif HWY_TARGET == HWY_SSE2
   return hn::Add(sum, S{_mm_madd_epi16(a.raw, b.raw)});
 #elif HWY_TARGET == HWY_NEON && HWY_ARCH_ARM_A64

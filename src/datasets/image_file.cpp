@@ -30,9 +30,9 @@ FileHead head_of(const hdf5::ObjectHeader& root) {
 
 }  // namespace
 
-ImageFile::ImageFile(const std::string& name, std::span<const std::uint8_t> image, std::string_view format,
-                     std::uint64_t max_bytes)
-    : DatasetFile(name), image_(image) {
+DirectFile::DirectFile(const std::string& name, std::span<const std::uint8_t> image, std::string_view format,
+                       std::uint64_t max_bytes)
+    : DatasetFile(name) {
   if (image.empty()) {
     throw InputError(name + ": expected an HDF5 file of ours, found an empty file");
   }
@@ -52,8 +52,8 @@ ImageFile::ImageFile(const std::string& name, std::span<const std::uint8_t> imag
   check_digest();
 }
 
-void ImageFile::walk(const hdf5::Image& image, const hdf5::ObjectHeader& group, const std::string& prefix,
-                     unsigned depth) {
+void DirectFile::walk(const hdf5::Image& image, const hdf5::ObjectHeader& group, const std::string& prefix,
+                      unsigned depth) {
   if (depth > max_depth) {
     fail(prefix, "at most " + std::to_string(max_depth) + " nested groups", "more");
   }
@@ -73,7 +73,7 @@ void ImageFile::walk(const hdf5::Image& image, const hdf5::ObjectHeader& group, 
   }
 }
 
-void ImageFile::add(const std::string& path, const hdf5::ObjectHeader& dataset) {
+void DirectFile::add(const std::string& path, const hdf5::ObjectHeader& dataset) {
   const auto type = dataset.find(hdf5::Message::datatype);
   const auto space = dataset.find(hdf5::Message::dataspace);
   if (!type || !space || dataset.find(hdf5::Message::link_info)) {
@@ -83,6 +83,10 @@ void ImageFile::add(const std::string& path, const hdf5::ObjectHeader& dataset) 
   add_dataset({path, hdf5::element_type(*type), hdf5::extents_of(*space)},
               {place.offset, place.bytes, digest_of(dataset)});
 }
+
+ImageFile::ImageFile(const std::string& name, std::span<const std::uint8_t> image, std::string_view format,
+                     std::uint64_t max_bytes)
+    : DirectFile(name, image, format, max_bytes), image_(image) {}
 
 std::span<const std::uint8_t> ImageFile::list_in_place(const std::string& name, std::uint64_t max_count) const {
   const DatasetInfo& info = find(name, ElementType::of<std::uint8_t>());

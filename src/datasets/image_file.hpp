@@ -5,12 +5,25 @@
 
 namespace tessera {
 
-/// A file of ours in memory, read without the HDF5 library: what verifiers read by. Files that tessera has written are
-/// the same to it and to ReadFile, damaged ones too; of others that ReadFile would take, it refuses those that use
-/// another version of some structure.
-class ImageFile : public DatasetFile {
+/// A file of ours whose structure is read without the HDF5 library. Files that tessera has written are the same to it
+/// and to ReadFile, damaged ones too; of others that ReadFile would take, it refuses those that use another version of
+/// some structure.
+class DirectFile : public DatasetFile {
+ protected:
+  /// Checks structure and root digest. `name` stands in messages; `image` is all of the file and needed no longer than
+  /// this takes, which looks at no values.
+  DirectFile(const std::string& name, std::span<const std::uint8_t> image, std::string_view format,
+             std::uint64_t max_bytes);
+
+ private:
+  void walk(const hdf5::Image& image, const hdf5::ObjectHeader& group, const std::string& prefix, unsigned depth);
+  void add(const std::string& path, const hdf5::ObjectHeader& dataset);
+};
+
+/// One in memory: what verifiers read by.
+class ImageFile : public DirectFile {
  public:
-  /// Checks structure and root digest. `name` stands in messages; `image` must outlive this.
+  /// `image` must outlive this.
   ImageFile(const std::string& name, std::span<const std::uint8_t> image, std::string_view format,
             std::uint64_t max_bytes = any_size);
   /// read_list() of bytes, which are not copied: where they lie in the image.
@@ -18,8 +31,6 @@ class ImageFile : public DatasetFile {
 
  private:
   void read_at(const DatasetInfo& info, std::uint64_t offset, std::span<std::byte> bytes) const override;
-  void walk(const hdf5::Image& image, const hdf5::ObjectHeader& group, const std::string& prefix, unsigned depth);
-  void add(const std::string& path, const hdf5::ObjectHeader& dataset);
 
   std::span<const std::uint8_t> image_;
 };

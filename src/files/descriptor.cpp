@@ -23,6 +23,20 @@ void Descriptor::close() noexcept {
   }
 }
 
+std::string read_all(int from, std::uint64_t offset, std::span<std::byte> bytes) {
+  for (std::size_t done = 0; done < bytes.size();) {
+    const ssize_t read = ::pread(from, bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done));
+    if (read < 0 && errno == EINTR) {
+      continue;
+    }
+    if (read <= 0) {
+      return read < 0 ? std::strerror(errno) : "the end of the file";
+    }
+    done += static_cast<std::size_t>(read);
+  }
+  return {};
+}
+
 bool write_all(int to, std::span<const std::uint8_t> bytes) {
   while (!bytes.empty()) {
     const ssize_t count = ::write(to, bytes.data(), bytes.size());

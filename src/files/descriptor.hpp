@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -32,6 +34,8 @@ class Descriptor {
   int number_ = -1;
 };
 
+/// Reads bytes of a file from its byte `offset` on; empty, or why they cannot be read.
+std::string read_all(int from, std::uint64_t offset, std::span<std::byte> bytes);
 /// False, with errno, if not all bytes can be written.
 bool write_all(int to, std::span<const std::uint8_t> bytes);
 bool write_all(int to, std::string_view bytes);

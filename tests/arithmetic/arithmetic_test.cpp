@@ -183,12 +183,43 @@ TEST(IntegerProduct, is_exact) {
   });
 }
 
+/// Sums of 32 bits are widened before they overflow: factors as large as can be, all of one sign or the first of two
+/// halves, of a row among small ones, and where every product but a few is 0.
+TEST(IntegerProduct, sums_are_widened_in_time) {
+  with_each_instruction_set([](const char* target) {
+    SCOPED_TRACE(target);
+    constexpr std::size_t in = 1003, columns = 40, out = 7;
+    for (const std::int32_t value : {32767, -32767, (1 << 29) - 1, 1 - (1 << 29), INT32_MIN}) {
+      for (const std::size_t zeros : {0, 1, 6, 100, 501}) {
+        for (const int weight : {-32768, 32767}) {
+          std::vector<std::int16_t> w(out * in, 1);
+          std::vector<std::int32_t> x(in * columns, value);
+          std::int64_t large = 0;
+          for (std::size_t i = 0; i < in; ++i) {
+            const bool zero = zeros != 0 && i / zeros % 2 == 0;
+            w[4 * in + i] = static_cast<std::int16_t>(zero ? 0 : weight);
+            large += zero ? 0 : std::int64_t{weight} * value;
+          }
+          multiply({"w", {0, out}, in, w.data()}, {0, out}, ProductInput(x, in, columns),
+                   [&](std::size_t row, std::span<const std::int64_t> products) {
+                     for (const std::int64_t product : products) {
+                       EXPECT_EQ(product, row == 4 ? large : std::int64_t{value} * std::int64_t{in})
+                           << value << ' ' << zeros << ' ' << weight;
+                     }
+                   });
+        }
+      }
+    }
+  });
+}
+
 /// The values between which the number of digits changes; whole vectors and parts of one.
 TEST(IntegerProduct, digits_are_enough) {
   with_each_instruction_set([](const char* target) {
     SCOPED_TRACE(target);
-    for (const std::int32_t value : {32767, 32768, -32768, -32769, 8388607, 8388608, -8388608, -8388609, INT32_MAX,
-                                     INT32_MIN, 127, 128, -128, -129}) {
+    constexpr std::int32_t two = std::int32_t{1} << 29;  // digits, below it
+    for (const std::int32_t value : {32767, 32768, -32767, -32768, -32769, 8388607, 8388608, -8388608, -8388609,
+                                     two - 1, two, 1 - two, -two, INT32_MAX, INT32_MIN, 127, 128, -128, -129}) {
       for (const std::size_t columns : {1, 9, 33}) {
         const std::vector<std::int16_t> w{-32768, 32767};
         const std::vector<std::int32_t> x(2 * columns, value);

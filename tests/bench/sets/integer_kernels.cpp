@@ -77,27 +77,33 @@ void add_integers(benchmark::State& state) {
 }
 BENCHMARK(add_integers)->Name("integers/add_scaled_integers");
 
-/// Weights times tokens: each product of 16 bits has a factor of two digits, hence two products, and a pair is a step.
-constexpr Operations of_product{.pair_products = 1};
-
+/// Many tokens: values of 16 bits are taken whole, and a pair of products is a step. Weights are as large as models'
+/// are in the mean, which says how often sums are widened.
 void panels(benchmark::State& state) {
   constexpr std::size_t in = 512, columns = 64;
+  constexpr int smaller = 16;
   const std::size_t rows = 8 * product_panel_rows();
-  const Digits tokens(std::span<const std::int16_t>(some_values<std::int16_t>(in * columns), in * columns), in,
-                      columns);
-  const auto* const weights = some_values<std::int16_t>(rows * in);
+  std::vector<std::int16_t> values(some_values<std::int16_t>(in * columns),
+                                   some_values<std::int16_t>(in * columns) + in * columns);
+  std::ranges::replace(values, INT16_MIN, INT16_MAX);
+  const Digits tokens(std::span<const std::int16_t>(values), in, columns);
+  std::vector<std::int16_t> weights(some_values<std::int16_t>(rows * in),
+                                    some_values<std::int16_t>(rows * in) + rows * in);
+  for (std::int16_t& weight : weights) {
+    weight = static_cast<std::int16_t>(weight / smaller);
+  }
   std::vector<std::int64_t> products(rows * tokens.padded_columns());
   for (auto _ : state) {
-    multiply_digits(weights, rows, tokens, products);
+    multiply_digits(weights.data(), rows, tokens, products);
     benchmark::ClobberMemory();
   }
-  // an integer of X has its digits read for each panel of rows, and a weight is read for each vector of columns
-  const double read = 2.0 * sizeof(std::int16_t) / static_cast<double>(product_panel_rows());
+  const double read = sizeof(std::int16_t) / static_cast<double>(product_panel_rows());  // a value for each panel
   report(state, "ns/product", static_cast<double>(rows * in * columns), Level::cache,
-         of_product + Operations{.read = read});
+         Operations{.pair_products = 0.5, .read = read});
 }
 BENCHMARK(panels)->Name("products/64 tokens");
 
+/// One token: a value has two digits, hence a product two.
 void one_token(benchmark::State& state, Level level) {
   constexpr std::size_t in = 1024;
   const std::size_t rows = fitting(level, in * sizeof(std::int16_t));
@@ -109,7 +115,7 @@ void one_token(benchmark::State& state, Level level) {
     benchmark::ClobberMemory();
   }
   report(state, "ns/product", static_cast<double>(rows * in), level,
-         of_product + Operations{.read = sizeof(std::int16_t)});
+         Operations{.pair_products = 1, .read = sizeof(std::int16_t)});
 }
 BENCHMARK_CAPTURE(one_token, cache, Level::cache)->Name("products/one token");
 BENCHMARK_CAPTURE(one_token, memory, Level::memory)->Name("products/one token, in memory");
