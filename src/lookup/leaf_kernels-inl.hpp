@@ -18,34 +18,42 @@ struct VIntegers {
   V leaf[4];
 };
 
-HWY_INLINE VIntegers load_integers(const std::uint32_t* first) {
+template <class T>
+using Integers = hn::Repartition<T, Lanes>;
+/// An integer in all places of a type.
+template <class T>
+V repeated(std::uint32_t integer) {
+  return hn::BitCast(Lanes(), hn::Set(Integers<T>(), static_cast<T>(integer)));
+}
+/// Integers as they lie, each with what `added` has in its place.
+template <class T>
+HWY_INLINE V load_added(const T* first, V added) {
+  const Integers<T> d;
+  return hn::BitCast(Lanes(), hn::Add(hn::LoadU(d, first), hn::BitCast(d, added)));
+}
+HWY_INLINE VIntegers load_integers(const std::uint32_t* first, V added) {
   const Lanes d;
-  const hn::Repartition<std::uint32_t, Lanes> halves;
-  const V words0 = hn::BitCast(d, hn::LoadU(halves, first));
-  const V words1 = hn::BitCast(d, hn::LoadU(halves, first + 2 * vector_lanes));
+  const V words0 = load_added(first, added);
+  const V words1 = load_added(first + 2 * vector_lanes, added);
   const V even = hn::ConcatEven(d, words1, words0);
   const V odd = hn::ConcatOdd(d, words1, words0);
   return {{hn::And(even, epsilon()), hn::ShiftRight<32>(even), hn::And(odd, epsilon()), hn::ShiftRight<32>(odd)}};
 }
-HWY_INLINE VIntegers load_integers(const std::uint16_t* first) {
-  const hn::Repartition<std::uint16_t, Lanes> quarters;
-  const V words = hn::BitCast(Lanes(), hn::LoadU(quarters, first));
+HWY_INLINE VIntegers load_integers(const std::uint16_t* first, V added) {
+  const V words = load_added(first, added);
   const V mask = constant(0xFFFF);
   return {{hn::And(words, mask), hn::And(hn::ShiftRight<16>(words), mask), hn::And(hn::ShiftRight<32>(words), mask),
            hn::ShiftRight<48>(words)}};
 }
 /// b + 2^31 >= 0 of leaves 4x .. 4x+3 for consecutive x.
 HWY_INLINE VIntegers load_signed(const std::int32_t* first) {
-  VIntegers b = load_integers(reinterpret_cast<const std::uint32_t*>(first));  // types of one width may alias
-  for (V& leaf : b.leaf) {
-    leaf = hn::Xor(leaf, constant(1ULL << 31));
-  }
-  return b;
+  // types of one width may alias
+  return load_integers(reinterpret_cast<const std::uint32_t*>(first), repeated<std::uint32_t>(1U << 31));
 }
 HWY_INLINE VIntegers load_signed(const std::int16_t* first) {
-  VIntegers b = load_integers(reinterpret_cast<const std::uint16_t*>(first));
+  VIntegers b = load_integers(reinterpret_cast<const std::uint16_t*>(first), repeated<std::uint16_t>(1U << 15));
   for (V& leaf : b.leaf) {
-    leaf = hn::Add(hn::Xor(leaf, constant(1ULL << 15)), constant((1ULL << 31) - (1ULL << 15)));
+    leaf = hn::Add(leaf, constant((1ULL << 31) - (1ULL << 15)));
   }
   return b;
 }
@@ -72,14 +80,14 @@ template <class T>
 class RangeLeaves {
  public:
   RangeLeaves(const LeafIntegers& leaves, const LeafCode& code)
-      : a_(integers_of<T>(leaves)), shift_(broadcast(code.shift)) {
+      : a_(integers_of<T>(leaves)), added_(repeated<T>(leaves.added)), shift_(broadcast(code.shift)) {
     square_ = broadcast(code.shift * code.shift);
     twice_ = broadcast(code.shift + code.shift);
   }
 
   /// The fractions (p; q) of leaves 4x+half*2 and the next.
   HWY_INLINE void combine(std::size_t x, VE p[2], VE q[2]) const {
-    const VIntegers a = load_integers(a_ + 4 * x);
+    const VIntegers a = load_integers(a_ + 4 * x, added_);
     for (std::size_t half = 0; half < 2; ++half) {
       const V sum = hn::Add(a.leaf[2 * half], a.leaf[2 * half + 1]);
       p[half] = {subtract(twice_.c0, sum), twice_.c1};
@@ -87,7 +95,7 @@ class RangeLeaves {
     }
   }
   HWY_INLINE void add_first_round(VSums& sums, VFactor weight, std::size_t i) const {
-    const VIntegers a = load_integers(a_ + 4 * i);
+    const VIntegers a = load_integers(a_ + 4 * i, added_);
     const VE value = product(a.leaf[0], a.leaf[1], hn::Add(a.leaf[0], a.leaf[1]));
     // both differences are integers below 2^31
     const hn::Repartition<std::int32_t, Lanes> halves;
@@ -106,7 +114,7 @@ class RangeLeaves {
     bound_shift_ = add(shift_, broadcast(offset));
   }
   HWY_INLINE VDenominators bind(std::size_t i) const {
-    const VIntegers a = load_integers(a_ + 4 * i);
+    const VIntegers a = load_integers(a_ + 4 * i, added_);
     return {bound(a.leaf[0], a.leaf[2]), bound(a.leaf[1], a.leaf[3])};
   }
 
@@ -122,6 +130,7 @@ class RangeLeaves {
   }
 
   const T* a_;
+  V added_;
   VE shift_;
   VE challenge_;
   VE bound_shift_;
@@ -135,6 +144,7 @@ class PairLeaves {
  public:
   PairLeaves(const LeafIntegers& leaves, const LeafCode& code)
       : a_(integers_of<T>(leaves)),
+        added_(repeated<T>(leaves.added)),
         b_(values_of<B>(leaves)),
         shift_(broadcast(code.shift + code.lambda * two_to_the(31))),
         lambda_(broadcast(code.lambda)) {}
@@ -161,7 +171,7 @@ class PairLeaves {
 
  private:
   HWY_INLINE void load(std::size_t x, VE leaf[4]) const {
-    const VIntegers a = load_integers(a_ + 4 * x);
+    const VIntegers a = load_integers(a_ + 4 * x, added_);
     const VIntegers b = load_signed(b_ + 4 * x);
     for (std::size_t i = 0; i < 4; ++i) {
       leaf[i] = subtract({subtract(shift_.c0, a.leaf[i]), shift_.c1}, multiply_small(lambda_, b.leaf[i]));
@@ -169,6 +179,7 @@ class PairLeaves {
   }
 
   const T* a_;
+  V added_;
   const B* b_;
   VE shift_;
   VE lambda_;

@@ -89,6 +89,10 @@ struct LookupColumnData {
   std::function<LeafIntegers(std::size_t chunk)> in_place = {};
 };
 
+/// The integers of a chunk held by this rank: a, and b unless it is empty.
+void read_chunk(const LookupColumnData& column, std::size_t chunk, std::span<std::uint32_t> a,
+                std::span<std::int32_t> b);
+
 /// What to do with a looked-up value that is no row of its table.
 enum class OutOfRange : std::uint8_t { refuse, skip };
 

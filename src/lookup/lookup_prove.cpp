@@ -111,7 +111,7 @@ LookupClaims evaluate_claims(const LookupInput& input, Point point, Communicator
         if (chunk_owner(input.columns[c].ownership, shape, chunk, comm.size()) != comm.rank()) {
           continue;
         }
-        input.columns[c].read(chunk, a, b);
+        read_chunk(input.columns[c], chunk, a, b);
         const E outer = eq_index(at.first(shape.outer_bits()), shape.outer_index(chunk));
         a_sum += outer * dot(std::span<const E>(inner), std::span<const std::uint32_t>(a));
         b_sum += outer * dot(std::span<const E>(inner), std::span<const std::int32_t>(b));

@@ -7,6 +7,28 @@
 
 namespace tessera {
 
+void read_chunk(const LookupColumnData& column, std::size_t chunk, std::span<std::uint32_t> a,
+                std::span<std::int32_t> b) {
+  const LeafIntegers leaves = column.in_place ? column.in_place(chunk) : LeafIntegers{};
+  if (!leaves.has_a() || (!b.empty() && !leaves.has_b())) {
+    column.read(chunk, a, b);
+    return;
+  }
+  if (leaves.narrow != nullptr) {
+    const auto added = static_cast<std::uint16_t>(leaves.added);
+    std::transform(leaves.narrow, leaves.narrow + a.size(), a.begin(),
+                   [added](std::uint16_t value) { return static_cast<std::uint16_t>(value + added); });
+  } else {
+    std::transform(leaves.wide, leaves.wide + a.size(), a.begin(),
+                   [added = leaves.added](std::uint32_t value) { return value + added; });
+  }
+  if (!b.empty() && leaves.narrow_b != nullptr) {
+    std::copy_n(leaves.narrow_b, b.size(), b.begin());
+  } else if (!b.empty()) {
+    std::copy_n(leaves.wide_b, b.size(), b.begin());
+  }
+}
+
 std::vector<std::vector<std::int64_t>> count_multiplicities(const LookupStructure& structure,
                                                             std::span<const LookupColumnData> columns,
                                                             Communicator& comm, OutOfRange out_of_range) {
@@ -32,7 +54,7 @@ std::vector<std::vector<std::int64_t>> count_multiplicities(const LookupStructur
         if (chunk_owner(columns[c].ownership, shape, chunk, comm.size()) != comm.rank()) {
           continue;
         }
-        columns[c].read(chunk, a, b);
+        read_chunk(columns[c], chunk, a, b);
         for (std::size_t i = 0; i < a.size(); ++i) {
           if (a[i] >> table.log_size != 0 || (!b.empty() && table.values[a[i]] != b[i])) {
             outside = true;

@@ -23,6 +23,23 @@ std::function<LeafIntegers(std::size_t)> values_in_place(const IntegerTensor& te
   return {};
 }
 
+/// Where signed values lie as a look-up's a, which is larger by an offset.
+LeafIntegers offset_in_place(const std::int16_t* values, std::uint32_t offset) {
+  return {.narrow = reinterpret_cast<const std::uint16_t*>(values), .added = offset};
+}
+LeafIntegers offset_in_place(const std::int32_t* values, std::uint32_t offset) {
+  return {.wide = reinterpret_cast<const std::uint32_t*>(values), .added = offset};
+}
+/// Where the chunks of a tensor lie as the only piece of a range of so many bits.
+std::function<LeafIntegers(std::size_t)> only_piece_in_place(const IntegerTensor& tensor, unsigned bits,
+                                                             std::int64_t offset) {
+  const auto narrow = std::get_if<const ChunkedTensor<std::int16_t>*>(&tensor);
+  if (narrow == nullptr || bits != 16 || offset != std::int64_t{1} << 15) {
+    return {};
+  }
+  return [values = *narrow](std::size_t chunk) { return offset_in_place(values->chunk(chunk).data(), 1U << 15); };
+}
+
 /// Where the chunks of a committed piece lie as a look-up's a.
 std::function<LeafIntegers(std::size_t)> piece_in_place(const IntegerTensor& tensor) {
   return [piece = std::get<const ChunkedTensor<std::uint16_t>*>(tensor)](std::size_t chunk) {
@@ -83,6 +100,24 @@ void Witness::set_input(const PairLookup& pair, const Filler& fill) {
                           values_in_place(output)};
 }
 
+template <class T>
+void Witness::set_input(const PairLookup& pair, const ChunkedTensor<T>& values, std::uint32_t offset) {
+  set_input(pair, [&values, offset](std::size_t chunk, std::span<std::int64_t> to) {
+    std::ranges::transform(values.chunk(chunk), to.begin(), [offset](std::int64_t value) { return value + offset; });
+  });
+  LookupColumnData& column = columns[pair.column];
+  column.in_place = [&values, offset, outputs = column.in_place](std::size_t chunk) {
+    LeafIntegers leaves = outputs ? outputs(chunk) : LeafIntegers{};
+    const LeafIntegers inputs = offset_in_place(values.chunk(chunk).data(), offset);
+    leaves.narrow = inputs.narrow;
+    leaves.wide = inputs.wide;
+    leaves.added = inputs.added;
+    return leaves;
+  };
+}
+template void Witness::set_input(const PairLookup&, const ChunkedTensor<std::int16_t>&, std::uint32_t);
+template void Witness::set_input(const PairLookup&, const ChunkedTensor<std::int32_t>&, std::uint32_t);
+
 void Witness::set_range(RangeId id, Ownership ownership, const Filler& fill) {
   const RangeCheck& range = plan_.ranges[id.range];
   commit_pieces(range, ownership, fill);
@@ -134,8 +169,12 @@ void Witness::finish(Communicator& comm, OutOfRange out_of_range) {
   }
   for (std::size_t id = 0; id < plan_.ranges.size(); ++id) {
     if (plan_.ranges[id].source.kind != Source::Kind::layer) {
-      const IntegerTensor values = source(plan_.ranges[id].source);
+      const RangeCheck& range = plan_.ranges[id];
+      const IntegerTensor values = source(range.source);
       set_range({id}, ownership_of(values), values_of(values));
+      if (range.pieces() == 1 && range.committed.empty()) {
+        columns[range.columns.front()].in_place = only_piece_in_place(values, range.width, range.offset);
+      }
     }
   }
   for (std::size_t column = 0; column < columns.size(); ++column) {

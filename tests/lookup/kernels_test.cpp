@@ -141,11 +141,25 @@ TEST_P(Kernels, leaves_agree_with_scalar_code) {
     const auto weights = random_weights(2);
     const E challenge = extension();
     const LeafCode code{extension(), extension()};
-    for (const LeafIntegers& leaves : {LeafIntegers{.wide = wide.data()}, LeafIntegers{.narrow = narrow.data()},
-                                       LeafIntegers{.wide = wide.data(), .wide_b = b.data()},
-                                       LeafIntegers{.narrow = narrow.data(), .wide_b = b.data()},
-                                       LeafIntegers{.wide = wide.data(), .narrow_b = narrow_b.data()},
-                                       LeafIntegers{.narrow = narrow.data(), .narrow_b = narrow_b.data()}}) {
+    // signed values, which are looked up with an offset
+    constexpr std::uint32_t offset = 1U << 17;
+    std::vector<std::uint32_t> lower(64);
+    std::ranges::transform(wide, lower.begin(), [](std::uint32_t value) { return value - offset; });
+    const LeafIntegers wide_signed{.wide = lower.data(), .added = offset};
+    const LeafIntegers narrow_signed{.narrow = narrow.data(), .added = 1U << 15};
+    for (std::size_t i = 0; i < wide.size(); ++i) {
+      EXPECT_EQ(wide_signed.from(i).a(0), wide[i]);
+      EXPECT_EQ(narrow_signed.a(i), static_cast<std::uint32_t>(static_cast<std::int16_t>(narrow[i]) + (1 << 15)));
+    }
+    LeafIntegers wide_signed_pairs = wide_signed, narrow_signed_pairs = narrow_signed;
+    wide_signed_pairs.wide_b = b.data();
+    narrow_signed_pairs.narrow_b = narrow_b.data();
+    for (const LeafIntegers& leaves :
+         {LeafIntegers{.wide = wide.data()}, LeafIntegers{.narrow = narrow.data()}, wide_signed, narrow_signed,
+          wide_signed_pairs, narrow_signed_pairs, LeafIntegers{.wide = wide.data(), .wide_b = b.data()},
+          LeafIntegers{.narrow = narrow.data(), .wide_b = b.data()},
+          LeafIntegers{.wide = wide.data(), .narrow_b = narrow_b.data()},
+          LeafIntegers{.narrow = narrow.data(), .narrow_b = narrow_b.data()}}) {
       std::vector<ChildrenBlock> out(2);
       std::vector<ChildrenBlock> expected(2);
       combine_leaves(leaves, code, out.data(), 16);

@@ -50,10 +50,15 @@ struct Scattered {
       for (std::size_t first = 0; first < instance.a[c].size(); first += size) {
         const auto chunk = instance.a[c].begin() + static_cast<std::ptrdiff_t>(first);
         a[c].emplace_back(chunk, chunk + static_cast<std::ptrdiff_t>(size));
+        std::ranges::for_each(a[c].back(), [c](std::uint32_t& value) { value -= offset(c); });
       }
-      data[c].in_place = [this, c](std::size_t chunk) { return LeafIntegers{.wide = a[c][chunk].data()}; };
+      data[c].in_place = [this, c](std::size_t chunk) {
+        return LeafIntegers{.wide = a[c][chunk].data(), .added = offset(c)};
+      };
     }
   }
+  /// What is added to a column's integers.
+  static std::uint32_t offset(std::size_t column) { return column % 2 == 0 ? 0 : 1U << (10 + column); }
   Scattered(const Scattered&) = delete;
   Scattered& operator=(const Scattered&) = delete;
 };

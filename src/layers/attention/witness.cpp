@@ -46,11 +46,7 @@ Witness::Filler distances(const Witness& witness, const AttentionPlan& plan, Com
 void derive(Witness& witness, const AttentionPlan& plan, Communicator& comm) {
   witness.set_input(plan.exponential, distances(witness, plan, comm));
   if (plan.capped) {
-    const ChunkedTensor<std::int32_t>& z_of = witness[plan.score];
-    witness.set_input(*plan.capped, [&z_of](std::size_t chunk, std::span<std::int64_t> values) {
-      std::ranges::transform(z_of.chunk(chunk), values.begin(),
-                             [](std::int64_t z) { return z + (std::int64_t{1} << (cap_table_log_size - 1)); });
-    });
+    witness.set_input(*plan.capped, witness[plan.score], 1U << (cap_table_log_size - 1));
   }
   const auto& sums = witness[plan.row_sum].values();
   const auto& inverses = witness[plan.row_inverse].values();

@@ -7,13 +7,7 @@ void derive(Witness& witness, const GatedMlpPlan& mlp, Communicator& comm) {
   if (mlp.normed) {
     derive(witness, mlp.normed->norm, comm);
   }
-  const ChunkedTensor<std::int32_t>& z_of = witness[mlp.z];
-  witness.set_input(mlp.activation, [&z_of, bits = mlp.gate_bits](std::size_t chunk, std::span<std::int64_t> values) {
-    const auto z = z_of.chunk(chunk);
-    for (std::size_t x = 0; x < values.size(); ++x) {
-      values[x] = z[x] + (std::int64_t{1} << (bits - 1));
-    }
-  });
+  witness.set_input(mlp.activation, witness[mlp.z], 1U << (mlp.gate_bits - 1));
   const ChunkedTensor<std::int32_t>& a_of = witness[mlp.activation];
   const ChunkedTensor<std::int64_t>& sum_of = witness[mlp.up_sum];
   const ChunkedTensor<std::int32_t>& product_of = witness[mlp.product];
