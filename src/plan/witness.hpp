@@ -42,7 +42,7 @@ class Witness {
   }
   /// The input of a pair of a function table.
   void set_input(const PairLookup& pair, const Filler& fill);
-  /// Likewise: the values of a tensor, each with an offset.
+  /// Makes the input the values of a tensor, each with an offset.
   template <class T>
   void set_input(const PairLookup& pair, const ChunkedTensor<T>& values, std::uint32_t offset);
   /// The values of a range that is declared as its layer's.

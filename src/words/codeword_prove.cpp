@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <deque>
+#include <limits>
 #include "words/codeword.hpp"
 #include "words/leaf_hasher.hpp"
 #include "words/row_groups.hpp"
@@ -125,20 +127,39 @@ Codeword encode_whole(const WordShape& shape, bool keep_columns, Communicator& c
   return codeword;
 }
 
-/// A coset that a rank's neighbouring pieces of a domain make.
+/// A coset that neighbouring pieces of a domain make.
 struct PieceRun {
   std::size_t first_piece;
   unsigned log_count;  ///< of its pieces
+  Range wanted;        ///< of its pieces, the first is 0
 };
 
-/// As few as there can be, of at most 2^log_most pieces.
-std::vector<PieceRun> cosets_of(Range pieces, unsigned log_most) {
+/// Cosets that cover pieces, of at most 2^log_most each. `reading`: how many pieces' values take as long as a coset's
+/// reading of all coefficients: one that is larger than what is wanted of it may be better than several.
+std::vector<PieceRun> cosets_of(Range pieces, unsigned log_most, double reading) {
+  struct Best {
+    double time = 0;  // of all pieces from one on
+    unsigned log_count = 0;
+  };
+  const auto end_of = [](std::size_t first, unsigned log_count) { return ((first >> log_count) + 1) << log_count; };
+  std::vector<Best> best(pieces.last + 1);
+  for (std::size_t first = pieces.last; first-- > pieces.first;) {
+    best[first].time = std::numeric_limits<double>::infinity();
+    for (unsigned log_count = 0; log_count <= log_most; ++log_count) {
+      const std::size_t next = std::min(end_of(first, log_count), pieces.last);
+      const double time = reading + static_cast<double>(std::size_t{1} << log_count) + best[next].time;
+      if (time < best[first].time) {
+        best[first] = {time, log_count};
+      }
+    }
+  }
   std::vector<PieceRun> cosets;
   for (std::size_t first = pieces.first; first < pieces.last;) {
-    const auto aligned = first == 0 ? WordDomain::log_pieces : static_cast<unsigned>(std::countr_zero(first));
-    const auto fits = static_cast<unsigned>(std::bit_width(pieces.last - first)) - 1;
-    cosets.push_back({first, std::min({aligned, fits, log_most})});
-    first += std::size_t{1} << cosets.back().log_count;
+    const unsigned log_count = best[first].log_count;
+    const std::size_t end = end_of(first, log_count);
+    const std::size_t begin = end - (std::size_t{1} << log_count);
+    cosets.push_back({begin, log_count, {first - begin, std::min(end, pieces.last) - begin}});
+    first = end;
   }
   return cosets;
 }
@@ -151,7 +172,9 @@ Codeword encode_pieces(const WordShape& shape, Communicator& comm, std::shared_p
   const Range mine = leaves.groups_of(comm.rank());
   // none longer than what is evaluated: it would take more memory, and save nothing
   const unsigned log_most = shape.log_columns - std::min(shape.log_columns, domain.log_piece());
-  const std::vector<PieceRun> cosets = cosets_of(mine, log_most);
+  // a coefficient is read in about a third of the time that a value is transformed and hashed in, and there are about
+  // 3/4 as many as columns have room for
+  const std::vector<PieceRun> cosets = cosets_of(mine, log_most, std::ldexp(0.25, static_cast<int>(log_most)));
   std::vector<ResidueShares> shares;
   for (const PieceRun& coset : cosets) {
     const unsigned log_modulus = WordDomain::log_pieces - coset.log_count;
@@ -168,10 +191,10 @@ Codeword encode_pieces(const WordShape& shape, Communicator& comm, std::shared_p
   encode(shares, sinks);
   TreeLevel digests(mine.size() << domain.log_piece());
   for (std::size_t i = 0; i < hashers.size(); ++i) {
-    const std::size_t first = (cosets[i].first_piece - mine.first) << domain.log_piece();
+    const auto& [first_piece, log_count, wanted] = cosets[i];
+    const std::size_t first = (first_piece + wanted.first - mine.first) << domain.log_piece();
     std::move(hashers[i])
-        .leaves_by_piece(cosets[i].log_count, std::span(digests).subspan(
-                                                  first, std::size_t{1} << (cosets[i].log_count + domain.log_piece())));
+        .leaves_by_piece(log_count, wanted, std::span(digests).subspan(first, wanted.size() << domain.log_piece()));
   }
   Codeword codeword = hashed_codeword(shape.width, domain, std::move(digests), comm);
   codeword.extras = std::move(extras);

@@ -29,8 +29,9 @@ class LeafHasher {
   /// The leaves' digests, in the order of ResidueShares::place(); of a rank that is alone, in that of the tree. What
   /// values were encoded in may be freed before, for leaves of several classes move.
   TreeLevel leaves() &&;
-  /// The digests of a class that is a coset of 2^log_pieces pieces of a domain, piece after piece.
-  void leaves_by_piece(unsigned log_pieces, std::span<Digest> to) &&;
+  /// The digests of a class that is a coset of 2^log_pieces pieces of a domain, piece after piece, of those that are
+  /// wanted; the first piece is 0.
+  void leaves_by_piece(unsigned log_pieces, Range wanted, std::span<Digest> to) &&;
 
  private:
   /// Leaves of some classes, in the order of their transform.

@@ -112,14 +112,18 @@ TreeLevel LeafHasher::leaves() && {
   return leaves;
 }
 
-void LeafHasher::leaves_by_piece(unsigned log_pieces, std::span<Digest> to) && {
+void LeafHasher::leaves_by_piece(unsigned log_pieces, Range wanted, std::span<Digest> to) && {
   const unsigned log_piece = positions_.log_size() - log_pieces;
   std::vector<Digest*> pieces;  // by the low bits of a position
   for (std::size_t low = 0; low >> log_pieces == 0; ++low) {
-    pieces.push_back(to.data() + (bit_reverse(low, log_pieces) << log_piece));
+    const std::size_t piece = bit_reverse(low, log_pieces);
+    pieces.push_back(wanted.contains(piece) ? to.data() + ((piece - wanted.first) << log_piece) : nullptr);
   }
-  in_order(parts_.front().digests.data(),
-           [&](std::size_t i, const Digest& digest) { pieces[i & (pieces.size() - 1)][i >> log_pieces] = digest; });
+  in_order(parts_.front().digests.data(), [&](std::size_t i, const Digest& digest) {
+    if (Digest* const piece = pieces[i & (pieces.size() - 1)]; piece != nullptr) {
+      piece[i >> log_pieces] = digest;
+    }
+  });
   parts_.clear();
 }
 
