@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "field/extension.hpp"
+
+/// \file
+/// The kernels of integer_products.hpp, compiled once for every instruction set. Integers of any width are read as
+/// unsigned 16-bit pieces (little endian), four to a 64-bit word, a word to a lane; `flip` changes the sign bits of
+/// signed ones. Elements of E are four 32-bit limbs, a 64-bit word each. Products of a piece and a limb stay below
+/// 2^48: 2^15 of them fit a lane without reduction.
+
+namespace tessera {
+
+/// Words in a vector.
+std::size_t word_lanes();
+
+/// Adds sums over `groups` rows, of one vector each and `stride` words apart, of limb * piece to `out`
+/// [piece 0..3][limb][lane]. limbs: four words a row, the same for all lanes. What stands `groups` rows further on
+/// comes from memory meanwhile.
+void combine_rows_broadcast(const std::uint64_t* words64, std::size_t stride, std::size_t groups, std::uint64_t flip,
+                            const std::uint64_t* limbs, std::uint64_t* out);
+/// The same with four vectors of limbs a row.
+void combine_rows_lanes(const std::uint64_t* words64, std::size_t stride, std::size_t groups, std::uint64_t flip,
+                        const std::uint64_t* limbs, std::uint64_t* out);
+
+/// Sums over a row of `vectors` vectors: limbs [vector][piece][limb][lane], out [limb][lane].
+void dot_row(const std::uint64_t* words64, std::size_t vectors, std::uint64_t flip, const std::uint64_t* limbs,
+             std::uint64_t* out);
+/// The products of as many rows as a vector has lanes, `vectors` vectors of words each: the coefficients of row i's at
+/// c0[i] and c1[i]. Of at most 2^15 pieces a row.
+void dot_rows(const std::uint64_t* words64, std::size_t vectors, std::uint64_t flip, const std::uint64_t* limbs,
+              std::uint64_t* c0, std::uint64_t* c1);
+
+/// sums[i] += weight * value i; every canonical value is there twice.
+void add_doubled_row(E weight, const std::uint64_t* doubled, std::size_t count, E* sums);
+
+}  // namespace tessera
