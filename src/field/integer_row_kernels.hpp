@@ -21,7 +21,7 @@ std::size_t word_lanes();
 /// comes from memory meanwhile.
 void combine_rows_broadcast(const std::uint64_t* words64, std::size_t stride, std::size_t groups, std::uint64_t flip,
                             const std::uint64_t* limbs, std::uint64_t* out);
-/// The same with four vectors of limbs a row.
+/// Does what combine_rows_broadcast() does with four vectors of limbs a row.
 void combine_rows_lanes(const std::uint64_t* words64, std::size_t stride, std::size_t groups, std::uint64_t flip,
                         const std::uint64_t* limbs, std::uint64_t* out);
 
