@@ -16,8 +16,8 @@ void PartsFile::read_at(const DatasetInfo& info, std::uint64_t offset, std::span
   }
 }
 
-void PartsFile::expect_at(std::uint64_t offset,
-                          std::uint64_t bytes) const {  // advice: what is refused costs time alone
+void PartsFile::expect_at(std::uint64_t offset, std::uint64_t bytes) const {
+  // advice: what is refused costs time alone
   (void)posix_fadvise(file_.number(), static_cast<off_t>(offset), static_cast<off_t>(bytes), POSIX_FADV_WILLNEED);
 }
 
