@@ -1,4 +1,4 @@
-#include "arithmetic/product_kernels.hpp"
+#include "arithmetic/digits.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -137,8 +137,8 @@ void read_segment(const LookupInput& input, const Segment& segment, unsigned log
                   std::span<std::int32_t> b) {
   const std::size_t size = input.structure.columns[segment.source].shape.chunk_size();
   for (std::size_t i = 0; i * size < std::size_t{1} << log_leaves; ++i) {
-    input.columns[segment.source].read(segment.part + i, a.subspan(i * size, size),
-                                       b.empty() ? b : b.subspan(i * size, size));
+    read_chunk(input.columns[segment.source], segment.part + i, a.subspan(i * size, size),
+               b.empty() ? b : b.subspan(i * size, size));
   }
 }
 
