@@ -35,6 +35,7 @@ CommittedModel open_commitment(const std::filesystem::path& model_file, const Mo
   VerifyingKey expected = make_verifying_key(model, key.hiding_proofs);
   expected.parameter_root = key.parameter_root;
   expected.exceptions = key.exceptions;
+  expected.parameter_oracle = key.parameter_oracle;  // of its commitment, whatever a new one would have
   if (expected.encode() != encoded) {
     throw InputError(key_path.string() + ": expected the key of " + model_file.string() + ", found another model's");
   }

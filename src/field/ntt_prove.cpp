@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "field/ntt_kernels.hpp"
+#include "base/shares.hpp"
 
 namespace tessera {
 namespace {
@@ -76,7 +77,7 @@ void FirstPass::operator()(std::span<F> data, const PutCoefficients& put, const 
   const unsigned log_distance = log_length - pass.count;
   const std::size_t group = stride << pass.count;
   if (!put) {
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(dynamic, share_of(std::size_t{1} << log_distance))
     for (std::size_t place = 0; place < std::size_t{1} << log_distance; ++place) {
       transform_rows(data.data() + place * group, stride, lanes, twiddles);
     }
@@ -87,7 +88,7 @@ void FirstPass::operator()(std::span<F> data, const PutCoefficients& put, const 
 #pragma omp parallel
   {
     RawVector<F> scratch(neighbours * twiddles.size(lanes));
-#pragma omp for schedule(static)
+#pragma omp for schedule(dynamic, share_of((std::size_t{1} << log_distance) / neighbours))
     for (std::size_t first = 0; first < std::size_t{1} << log_distance; first += neighbours) {
       put({first, neighbours, log_distance, scratch.data(), twiddles.size(lanes), lanes, twiddles});
       for (std::size_t i = 0; i < neighbours; ++i) {
@@ -120,7 +121,7 @@ void later_pass(unsigned log_length, std::size_t lanes, Pass pass, Coset coset, 
     std::vector<PassTwiddles> twiddles(neighbours, plain);
     RawVector<F> scratch(neighbours * plain.size(lanes));
     std::size_t filled = lows;  // the low index that `twiddles` begin with
-#pragma omp for schedule(static)
+#pragma omp for schedule(dynamic, share_of(lows / neighbours * blocks))
     for (std::size_t group = 0; group < lows / neighbours * blocks; ++group) {
       const std::size_t low = group / blocks * neighbours;
       for (std::size_t i = 0; i < neighbours && filled != low; ++i) {

@@ -6,6 +6,7 @@
 
 #include "field/ntt_kernels.hpp"
 #include "field/scale_kernels.hpp"
+#include "base/shares.hpp"
 
 namespace tessera {
 namespace {
@@ -58,7 +59,7 @@ void PointEvaluation::add_parts(Parts which, std::size_t count, const RowsOf& ro
     std::vector<F> sums(values_.size());
     std::vector<F> powers(rows_.size());  // omega^(position * part)
     std::size_t known = 0;                // the part that the next ones would belong to
-#pragma omp for schedule(static)
+#pragma omp for schedule(dynamic, share_of(count))
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t part = which.first + i * which.stride;
       F* const rows = rows_of(i, part);

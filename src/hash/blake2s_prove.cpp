@@ -4,6 +4,7 @@
 #include <cstring>
 #include <stdexcept>
 #include "hash/blake2s_constants.hpp"
+#include "base/shares.hpp"
 #include "hash/merkle_tree.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -220,7 +221,7 @@ void hash_group(std::span<const std::uint8_t> messages, std::size_t length, std:
 
 void blake2s_many(std::span<const std::uint8_t> messages, std::size_t length, std::span<Digest> digests) {
   assert(length > 0 && length % 64 == 0 && messages.size() == length * digests.size());
-#pragma omp parallel for schedule(static) if (digests.size() >= 256)
+#pragma omp parallel for schedule(dynamic, share_of(digests.size() / lane_count())) if (digests.size() >= 256)
   for (std::size_t first = 0; first < digests.size(); first += lane_count()) {
     hash_group(messages, length, first, digests);
   }
@@ -239,7 +240,7 @@ ColumnHasher::ColumnHasher(std::size_t columns, std::size_t leaf_bytes)
 void ColumnHasher::absorb(std::span<const std::uint8_t> parts, std::size_t length) {
   assert(length > 0 && length % 64 == 0 && parts.size() == length * columns_ && absorbed_ + length <= leaf_bytes_);
   const std::size_t lanes = lane_count();
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(dynamic, share_of(columns_ / lanes))
   for (std::size_t first = 0; first < columns_; first += lanes) {
     absorb_group(first, parts.data() + first * length, length);
   }

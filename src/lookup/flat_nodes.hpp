@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lookup/fraction_tree.hpp"
+#include "base/shares.hpp"
 
 namespace tessera {
 
@@ -62,7 +63,7 @@ class FlatNodes {
     {
       NodeSums mine;
       WeightBlock weights[run / block_lanes];
-#pragma omp for schedule(static) nowait
+#pragma omp for schedule(dynamic, share_of(pairs / run)) nowait
       for (std::size_t first = 0; first < pairs; first += run) {
         const std::size_t count = std::min(run, pairs - first);
         for (std::size_t i = 0; i < count; ++i) {

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include "lookup/fraction_tree.hpp"
+#include "base/shares.hpp"
 
 namespace tessera {
 namespace {
@@ -59,7 +60,7 @@ BlockBuffer<ChildrenBlock> pair_leaves(const LookupInput& input, const SegmentCl
 BlockBuffer<ChildrenBlock> combine_level(const BlockBuffer<ChildrenBlock>& below, std::size_t nodes) {
   BlockBuffer<ChildrenBlock> result = allocate_nodes(nodes);
   const std::size_t padded = (nodes + block_lanes - 1) / block_lanes * block_lanes;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(dynamic, share_of(padded / run_nodes))
   for (std::size_t first = 0; first < padded; first += run_nodes) {
     combine_children(below.data() + 2 * first / block_lanes, result.data() + first / block_lanes,
                      std::min(run_nodes, padded - first));
@@ -138,7 +139,7 @@ BlockBuffer<ChildrenBlock> compute_level(const LookupInput& input, const Segment
   {
     const BlockBuffer<ChildrenBlock> below = allocate_nodes(4 * run);
     const BlockBuffer<ChildrenBlock> scratch = allocate_nodes(8 * run);
-#pragma omp for schedule(static)
+#pragma omp for schedule(dynamic, share_of(segments.segments.size() * runs))
     for (std::size_t unit = 0; unit < segments.segments.size() * runs; ++unit) {
       const std::size_t i = unit / runs;
       const std::size_t first = (unit % runs) * run;

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "lookup/flat_nodes.hpp"
+#include "base/shares.hpp"
 
 namespace tessera {
 namespace {
@@ -141,7 +142,7 @@ class NodeRounds : public SegmentRounds {
 #pragma omp parallel if (weights_.size() * high.size() > least_parallel_runs)
     {
       NodeSums mine;
-#pragma omp for schedule(static) nowait
+#pragma omp for schedule(dynamic, share_of(weights_.size() * high.size() / together)) nowait
       for (std::size_t first = 0; first < weights_.size() * high.size(); first += together) {
         for (std::size_t unit = first; unit < first + together; ++unit) {
           const std::size_t segment = unit / high.size();

@@ -7,6 +7,7 @@
 #include "opening/weights.hpp"
 #include "field/ntt.hpp"
 #include "field/scale_kernels.hpp"
+#include "base/shares.hpp"
 
 namespace tessera {
 namespace {
@@ -60,7 +61,7 @@ void add_band_weights(const Placed& placed, const LinearForm& claim, std::size_t
 #pragma omp parallel if (!large && shape.chunk_count() > 1)
   {
     ColumnWeights of_chunk;
-#pragma omp for schedule(static)
+#pragma omp for schedule(dynamic, share_of(shape.chunk_count()))
     for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
       if (oracle.layout.band(claim.tensor, chunk) != band) {
         continue;
@@ -75,7 +76,7 @@ void add_band_weights(const Placed& placed, const LinearForm& claim, std::size_t
       }
       const unsigned log_row = ceil_log2(of_chunk.trailing.size());  // a power of two
       const std::size_t mask = of_chunk.trailing.size() - 1;
-#pragma omp parallel for schedule(static) if (large)
+#pragma omp parallel for schedule(dynamic, share_of(of_chunk.size() / columns_of_part)) if (large)
       for (std::size_t part = 0; part < of_chunk.size(); part += columns_of_part) {
         const std::size_t end = std::min(part + columns_of_part, of_chunk.size());
         visit_share(share.columns, first + part, first + end,
@@ -152,7 +153,7 @@ void add_weights(const PowerClaims& claims, std::span<const std::size_t> exponen
       }
     }
     ntt(data, log_length, 2 * lanes);
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(dynamic, share_of(claims.length >> low_bits))
     for (std::size_t high = 0; high < (claims.length + (std::size_t{1} << low_bits) - 1) >> low_bits; ++high) {
       const F* value = data.data() + 2 * lanes * high;
       const std::size_t first = claims.offset + (high << low_bits) + first_lane;

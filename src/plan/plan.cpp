@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "base/errors.hpp"
 #include "plan/limits.hpp"
@@ -157,8 +158,33 @@ PackedOracle pack_hiding_witness(std::vector<Shape> tensors, unsigned log_rows) 
   return packed;
 }
 
+namespace {
+
+/// Of models from here on, what the vector of bound rows costs each proof counts more than what the codeword costs
+/// once: it has all rows, so that columns are few, and a low rate, so that few of these long columns are opened.
+constexpr unsigned log_large_model = 27;
+constexpr std::uint64_t most_low_rate_bytes = std::uint64_t{1} << 33;
+
+/// All rows at a rate of at most 1/3, if the codeword is not too large then.
+std::optional<OracleParameters> low_rate_parameters(std::uint64_t size) {
+  constexpr unsigned log_rows = 7;
+  const std::uint64_t columns = (size + (1U << log_rows) - 1) >> log_rows;
+  const unsigned log_domain = ceil_log2(3 * columns);
+  if (ceil_log2(size) < log_large_model || std::uint64_t{sizeof(F)} << (log_rows + log_domain) > most_low_rate_bytes) {
+    return std::nullopt;
+  }
+  return OracleParameters{log_rows, log_domain - ceil_log2(columns)};
+}
+
+}  // namespace
+
 OracleParameters parameter_oracle_parameters(std::vector<Shape> tensors, bool hiding) {
-  const unsigned log_size = ceil_log2(packed_size(tensors));
+  const std::uint64_t size = packed_size(tensors);
+  const std::optional<OracleParameters> low_rate = hiding ? std::nullopt : low_rate_parameters(size);
+  if (low_rate) {
+    return *low_rate;
+  }
+  const unsigned log_size = ceil_log2(size);
   const unsigned rows = log_size >= 28 ? 7 : std::clamp(log_size, 19U, 21U) - 15;
   const OracleParameters all{rows, 1};
   return hiding ? all : pack_oracle(std::move(tensors), all).parameters;

@@ -4,6 +4,7 @@
 #include <cassert>
 
 #include "sumcheck/dense.hpp"
+#include "base/shares.hpp"
 
 namespace tessera {
 namespace {
@@ -18,7 +19,7 @@ RoundSums sum_blocks(std::size_t pairs, const Body& body) {
     return body(std::size_t{0}, pairs);
   }
   RoundSums total{};
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(dynamic, share_of(pairs / block_pairs))
   for (std::size_t first = 0; first < pairs; first += block_pairs) {
     const RoundSums sums = body(first, std::min(block_pairs, pairs - first));
 #pragma omp critical(tessera_dense_sums)

@@ -3,6 +3,7 @@
 #include "field/point_evaluation.hpp"
 
 #include "words/oracle_matrix.hpp"
+#include "base/shares.hpp"
 
 namespace tessera {
 std::vector<F> sum_over_ranks(std::span<const F> values, Communicator& comm) {
@@ -47,7 +48,7 @@ void add_exchanged(const OracleMatrix& matrix, std::size_t rows, PointEvaluation
     const auto place = [&](std::size_t column) {
       return buffer.data() + ((column & (parts - 1)) - mine.first) * part_size + evaluation.place(column);
     };
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(dynamic, share_of(mine.last - mine.first))
     for (std::size_t part = mine.first; part < mine.last; ++part) {
       for (std::size_t column = part; column < matrix.columns(); column += parts) {
         if (!matrix.filled(column)) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "memory/storage.hpp"
+#include "base/shares.hpp"
 
 namespace tessera {
 namespace {
@@ -85,7 +86,7 @@ void LeafHasher::absorb_extras(Range classes, std::span<F> scratch) {
 #pragma omp parallel
     {
       std::vector<F> group(together * block);
-#pragma omp for schedule(static)
+#pragma omp for schedule(dynamic, share_of(std::size_t{1} << log_distance))
       for (std::size_t first = 0; first < std::size_t{1} << log_distance; ++first) {
         for (std::size_t row = 0; row < rows; row += together) {
           for (std::size_t k = 0; k < together; ++k) {
@@ -135,7 +136,7 @@ void LeafHasher::in_order(const Digest* from, const To& to) const {
   const std::size_t size = std::size_t{1} << positions_.log_size();
   const std::size_t firsts = log_distance_ ? std::size_t{1} << *log_distance_ : size;
   const std::size_t rows = size / firsts;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(dynamic, share_of(firsts / tile))
   for (std::size_t first_tile = 0; first_tile < firsts; first_tile += tile) {
     for (std::size_t row_tile = 0; row_tile < rows; row_tile += tile) {
       for (std::size_t row = row_tile; row < std::min(rows, row_tile + tile); ++row) {

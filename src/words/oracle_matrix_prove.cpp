@@ -1,4 +1,5 @@
 #include "words/oracle_matrix.hpp"
+#include "base/shares.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -116,7 +117,7 @@ std::vector<ColumnStretch> OracleMatrix::stretches(const GatheredRows& gathered)
   constexpr std::size_t size = std::size_t{1} << GatheredRows::log_stretch;
   std::vector<ColumnStretch> all((present_ + size - 1) / size);
   const std::size_t runs = run_count();
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(dynamic, share_of(runs))
   for (std::size_t run = 0; run < runs; ++run) {
     for (std::size_t i = runs_[run]; i < runs_[run + 1];) {
       const auto [t, chunk] = chunks_[i];

@@ -114,5 +114,25 @@ TEST(Builder, a_witness_beyond_the_field_s_roots_of_unity_is_refused) {
   EXPECT_THROW(HugePlan(38), InputError);
 }
 
+/// Rows, and log2 of the points, of the oracle of so many parameters.
+std::pair<std::size_t, unsigned> rows_and_domain(std::size_t parameters, bool hiding = false) {
+  const std::size_t chunks = parameters >> 16;
+  const Shape shape({Dimension::outer(chunks), Dimension::whole(std::size_t{1} << 16)});
+  const OracleParameters oracle = parameter_oracle_parameters({shape}, hiding);
+  return {oracle.rows(), OracleLayout({shape}, oracle).domain(oracle).log_size};
+}
+
+TEST(Builder, a_codeword_of_parameters_has_a_low_rate_where_proofs_gain_and_a_disk_has_room) {
+  using Oracle = std::pair<std::size_t, unsigned>;
+  constexpr std::size_t million = std::size_t{1} << 20;
+  EXPECT_EQ(rows_and_domain(64 * million), Oracle(64, 21));    // rate 1/2
+  EXPECT_EQ(rows_and_domain(121 * million), Oracle(128, 22));  // 968 Ki columns
+  EXPECT_EQ(rows_and_domain(129 * million), Oracle(128, 22));  // 1032 Ki columns: rate 1/4
+  EXPECT_EQ(rows_and_domain(341 * million), Oracle(128, 23));  // the last that 8 GiB hold at 1/3
+  EXPECT_EQ(rows_and_domain(342 * million), Oracle(96, 23));
+  EXPECT_EQ(rows_and_domain(121 * million, true), Oracle(64, 22));
+  EXPECT_EQ(rows_and_domain(129 * million, true), Oracle(128, 22));
+}
+
 }  // namespace
 }  // namespace tessera::test
