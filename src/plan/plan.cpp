@@ -160,8 +160,8 @@ PackedOracle pack_hiding_witness(std::vector<Shape> tensors, unsigned log_rows) 
 
 namespace {
 
-/// Of models from here on, what the vector of bound rows costs each proof counts more than what the codeword costs
-/// once: it has all rows, so that columns are few, and a low rate, so that few of these long columns are opened.
+/// From so many parameters on, log2, the vector of bound rows costs every proof more than a larger codeword costs once:
+/// all rows are there, so that columns are few, and the rate is low, so that few of these long columns are opened.
 constexpr unsigned log_large_model = 27;
 constexpr std::uint64_t most_low_rate_bytes = std::uint64_t{1} << 33;
 
