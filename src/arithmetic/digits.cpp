@@ -203,10 +203,10 @@ void Digits::cut_many(std::span<const T> values) {
   const std::uint32_t low = count_ == 1 ? 0 : 1U << (bits_ - 1);
   limits_.resize(2 * pairs);
   std::ranges::transform(largest, limits_.begin(), [&](std::uint32_t value) {
-    return static_cast<std::int32_t>(std::max(low, count_ == 1 ? value : (value >> bits_) + 1));
+    return static_cast<std::int16_t>(std::max(low, count_ == 1 ? value : (value >> bits_) + 1));
   });
   if (count_ == 3) {
-    std::ranges::fill(limits_, 1 << 10);
+    std::ranges::fill(limits_, std::int16_t{1 << 10});
   }
   const std::size_t blocks_of_group = count_ == 1 ? 2 : 1, vectors = count_ == 1 ? 2 : count_;
   const std::size_t group = blocks_of_group * lanes;

@@ -35,7 +35,7 @@ class Digits {
   [[nodiscard]] std::size_t stride() const { return stride_; }
   /// Where columns are many: of each row what no digit exceeds in absolute value, below 2^15, of an even number of
   /// rows.
-  [[nodiscard]] const std::int32_t* limits() const { return limits_.data(); }
+  [[nodiscard]] const std::int16_t* limits() const { return limits_.data(); }
 
  private:
   template <class T>
@@ -46,7 +46,7 @@ class Digits {
   std::size_t rows_, columns_, count_ = 0, padded_columns_, stride_ = 0;
   unsigned bits_ = 0;
   RawVector<std::int16_t> values_;
-  RawVector<std::int32_t> limits_;
+  RawVector<std::int16_t> limits_;
 };
 
 }  // namespace tessera

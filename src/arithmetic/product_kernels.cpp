@@ -25,20 +25,19 @@ constexpr std::size_t pairs_at_once = 128;
 constexpr std::size_t widen_dots_after = 240;
 constexpr std::size_t cache_line = 64;  // bytes
 
-/// Puts the lanes of a sum of 32 bits into integers of 64, or adds them.
-template <bool add>
-HWY_INLINE void put_widened(S sum, std::int64_t* to) {
+/// Adds the lanes of a sum of 32 bits, times 2^bits, to integers of 64.
+HWY_INLINE void add_widened(S sum, int bits, std::int64_t* to) {
 #if HWY_TARGET == HWY_SCALAR
-  *to = (add ? *to : 0) + hn::GetLane(sum);
+  *to += std::int64_t{hn::GetLane(sum)} * (std::int64_t{1} << bits);
 #else
   const hn::Half<Sums> half;
   const hn::RepartitionToWide<Sums> wide;
-  const auto put = [&](auto part, std::int64_t* place) TESSERA_WRITTEN_OUT {
-    const auto widened = hn::PromoteTo(wide, part);
-    hn::Store(add ? hn::Add(hn::Load(wide, place), widened) : widened, wide, place);
+  const auto add = [&](auto part, std::int64_t* place) TESSERA_WRITTEN_OUT {
+    const auto shifted = hn::ShiftLeftSame(hn::PromoteTo(wide, part), bits);
+    hn::StoreU(hn::Add(hn::LoadU(wide, place), shifted), wide, place);
   };
-  put(hn::LowerHalf(half, sum), to);
-  put(hn::UpperHalf(half, sum), to + hn::Lanes(wide));
+  add(hn::LowerHalf(half, sum), to);
+  add(hn::UpperHalf(half, sum), to + hn::Lanes(wide));
 #endif
 }
 
@@ -47,30 +46,25 @@ class Stretches {
  public:
   /// Finds those of `count` pairs of weights (rows, 2 * count), whose factors are at most `limits` (2 * count): in no
   /// row do |w|*limit add up to 2^31 in a stretch. One pair always fits, as limits are below 2^15.
-  void find(const std::int16_t* weights, std::size_t rows, std::size_t count, const std::int32_t* limits) {
+  void find(const std::int16_t* weights, std::size_t rows, std::size_t count, const std::int16_t* limits) {
     const std::size_t units = (count + unit - 1) / unit;
-    bounds_.resize(rows * units);
+    bounds_.resize(units * rows);
     for (std::size_t row = 0; row < rows; ++row) {
-      const std::int16_t* const of_row = weights + row * 2 * count;
-      for (std::size_t i = 0; i < units; ++i) {
-        const std::size_t first = 2 * unit * i;
-        bounds_[row * units + i] = bound(of_row + first, limits + first, std::min(2 * unit, 2 * count - first));
-      }
+      put_bounds(weights + row * 2 * count, count, limits, bounds_.data() + row, rows);
     }
     ends_.clear();
     partial_.assign(rows, 0);
     for (std::size_t i = 0; i < units; ++i) {
+      const std::uint32_t* const of_unit = bounds_.data() + i * rows;
       std::uint32_t most = 0, alone = 0;
       for (std::size_t row = 0; row < rows; ++row) {
-        const std::uint32_t of_unit = bounds_[row * units + i];
-        most = std::max(most, partial_[row] += of_unit);
-        alone = std::max(alone, of_unit);
+        partial_[row] += of_unit[row];
+        most = std::max(most, partial_[row]);
+        alone = std::max(alone, of_unit[row]);
       }
       if (most > largest && i > 0) {
         end_at(unit * i);
-        for (std::size_t row = 0; row < rows; ++row) {
-          partial_[row] = bounds_[row * units + i];
-        }
+        std::copy_n(of_unit, rows, partial_.begin());
       }
       if (alone > largest) {
         for (std::size_t pair = unit * i + 1; pair < std::min(count, unit * (i + 1)); ++pair) {
@@ -86,14 +80,49 @@ class Stretches {
  private:
   static constexpr std::size_t unit = 4;  // pairs
   static constexpr unsigned dropped = 3;  // bits of products, so that sums fit
-  static constexpr std::uint32_t largest = 0x7fffffffU >> dropped;
+  /// With what -2^15 may add to it, 2^15 of each of these weights, a sum is below 2^31.
+  static constexpr std::uint32_t largest = (0x7fffffffU - (pairs_at_once << 16)) >> dropped;
 
-  static std::uint32_t bound(const std::int16_t* weights, const std::int32_t* limits, std::size_t count) {
-    std::uint32_t sum = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      sum += (static_cast<std::uint32_t>(std::abs(std::int32_t{weights[i]}) * limits[i]) >> dropped) + 1;
+  /// Writes a bound for each unit of `count` pairs, `stride` places apart: the sum of |w|*limit, divided by 2^dropped
+  /// and rounded up, with 2^15 - 1 for |-2^15|.
+  static void put_bounds(const std::int16_t* weights, std::size_t count, const std::int16_t* limits,
+                         std::uint32_t* bounds, std::size_t stride) {
+    std::size_t first = 0;
+#if HWY_TARGET != HWY_SCALAR
+    const Sums d;
+    const Halves pairs;
+    const hn::RepartitionToWide<Sums> twos;
+    constexpr std::size_t step = hn::MaxLanes(d);  // pairs
+    constexpr std::size_t blocks = step / unit;
+    const auto of = [&](std::size_t pair) {
+      const auto w = hn::LoadU(pairs, weights + 2 * pair);
+      const auto magnitude = hn::Max(w, hn::SaturatedSub(hn::Zero(pairs), w));
+      const S sum = add_products_of_pairs(hn::Zero(d), hn::BitCast(d, magnitude), load_pairs(limits + 2 * pair));
+      return hn::ShiftRight<dropped>(sum);
+    };
+    const auto halves = [&](S a, S b) {  // of each block of each vector two lanes, in turn
+      return hn::BitCast(twos, hn::Add(hn::InterleaveLower(a, b), hn::InterleaveUpper(d, a, b)));
+    };
+    for (; first + 4 * step <= count; first += 4 * step) {
+      const auto a = halves(of(first), of(first + step));
+      const auto b = halves(of(first + 2 * step), of(first + 3 * step));
+      const S sums =
+          hn::Add(hn::BitCast(d, hn::InterleaveLower(a, b)), hn::BitCast(d, hn::InterleaveUpper(twos, a, b)));
+      HWY_ALIGN std::int32_t of_units[step];
+      hn::Store(sums, d, of_units);
+      for (std::size_t i = 0; i < step; ++i) {
+        const std::size_t vector = i % unit;
+        bounds[(first / unit + vector * blocks + i / unit) * stride] = static_cast<std::uint32_t>(of_units[i]) + unit;
+      }
     }
-    return sum;
+#endif
+    for (; first < count; first += unit) {
+      std::uint32_t sum = unit;
+      for (std::size_t i = 2 * first; i < 2 * std::min(count, first + unit); ++i) {
+        sum += static_cast<std::uint32_t>(std::abs(std::int32_t{weights[i]}) * std::int32_t{limits[i]}) >> dropped;
+      }
+      bounds[first / unit * stride] = sum + unit;
+    }
   }
   void end_at(std::size_t pair) {
     if (ends_.empty() || ends_.back() < pair) {
@@ -101,7 +130,7 @@ class Stretches {
     }
   }
 
-  std::vector<std::uint32_t> bounds_;   // (rows, units)
+  std::vector<std::uint32_t> bounds_;   // (units, rows)
   std::vector<std::uint32_t> partial_;  // of each row, of the stretch that is not ended
   std::vector<std::uint32_t> ends_;
 };
@@ -114,11 +143,10 @@ void add_block(const std::int16_t* weights, std::size_t pairs, const Stretches& 
   const std::size_t lanes = hn::Lanes(d);
   const std::size_t stride = x.padded_columns();
   constexpr std::size_t rows = vectors == 2 ? panel : panel / 2;
+  const bool whole = x.count() == 1;  // a vector has columns of its own, not a digit of the same
   for (std::size_t first = 0; first < panel; first += rows) {
-    HWY_ALIGN std::int64_t totals[rows][vectors][16];
     std::size_t pair = 0;
     for (const std::size_t end : stretches.ends()) {
-      const bool begins = pair == 0;
       S sums[rows][vectors];
       for (auto& of_row : sums) {
         for (S& sum : of_row) {
@@ -140,22 +168,13 @@ void add_block(const std::int16_t* weights, std::size_t pairs, const Stretches& 
         }
       }
       for (std::size_t row = 0; row < rows; ++row) {
+        std::int64_t* const to = products + (first + row) * stride;
         for (std::size_t i = 0; i < vectors; ++i) {
-          if (begins) {
-            put_widened<false>(sums[row][i], totals[row][i]);
+          if (whole) {
+            add_widened(sums[row][i], 0, to + i * lanes);
           } else {
-            put_widened<true>(sums[row][i], totals[row][i]);
+            add_widened(sums[row][i], static_cast<int>(x.bits() * i), to);
           }
-        }
-      }
-    }
-    for (std::size_t row = 0; row < rows; ++row) {
-      std::int64_t* const to = products + (first + row) * stride;
-      for (std::size_t i = 0; i < vectors; ++i) {
-        const std::int64_t scale = std::int64_t{1} << (x.bits() * (x.count() == 1 ? 0 : i));
-        std::int64_t* const of_vector = to + (x.count() == 1 ? i * lanes : 0);
-        for (std::size_t lane = 0; lane < lanes; ++lane) {
-          of_vector[lane] += totals[row][i][lane] * scale;
         }
       }
     }
@@ -179,7 +198,9 @@ void multiply_panels(const std::int16_t* weights, std::size_t rows, const Digits
   for (std::size_t first = 0; first < pairs; first += pairs_at_once) {
     const std::size_t count = std::min(pairs_at_once, pairs - first);
     const std::size_t present = std::min(in - 2 * first, 2 * count);
-    std::ranges::fill(copy, std::int16_t{0});
+    if (present < 2 * count || rows < panels * panel) {
+      std::ranges::fill(copy, std::int16_t{0});
+    }
     for (std::size_t row = 0; row < rows; ++row) {
       std::copy_n(weights + row * in + 2 * first, present, copy.data() + row * 2 * count);
     }

@@ -202,7 +202,8 @@ HWY_INLINE void butterfly(const Access& access, F* rows, std::size_t distance, c
   });
 }
 
-/// All butterflies of `layers` layers from the one with half = 2^layer on.
+/// All butterflies of `layers` layers from the one with half = 2^layer on. `unit`: all twiddles of the first of `half`
+/// butterflies are 1, and the rows canonical.
 template <unsigned layers, bool unit, bool last>
 void step(Rows rows, std::size_t half, std::size_t row_count, std::size_t lanes, const F* twiddles) {
   const std::size_t of_vector = hn::Lanes(Lanes());
@@ -211,19 +212,24 @@ void step(Rows rows, std::size_t half, std::size_t row_count, std::size_t lanes,
   const SomeLanes rest{hn::FirstN(Lanes(), lanes - vectors)};
   const auto distance =
       static_cast<std::size_t>(rows[half] - rows[0]);  // no group ends inside a butterfly but the last
+  const auto run = [&](auto ones, F* first, const F* own) {
+    constexpr bool without_products = decltype(ones)::value;
+    for (std::size_t lane = 0; lane < vectors; lane += of_vector) {
+      butterfly<layers, without_products, last>(AllLanes(), first + lane, distance, own);
+    }
+    if (masked) {
+      butterfly<layers, without_products, last>(rest, first + vectors, distance, own);
+    }
+    for (std::size_t lane = vectors; lane < lanes && !masked; ++lane) {
+      butterfly<layers, without_products, last>(OneLane(), first + lane, distance, own);
+    }
+  };
   for (std::size_t block = 0; block < row_count; block += half << layers) {
-    for (std::size_t i = 0; i < half; ++i) {
-      F* const first = rows[block + i];
-      const F* const own = twiddles + (i << layers);
-      for (std::size_t lane = 0; lane < vectors; lane += of_vector) {
-        butterfly<layers, unit, last>(AllLanes(), first + lane, distance, own);
-      }
-      if (masked) {
-        butterfly<layers, unit, last>(rest, first + vectors, distance, own);
-      }
-      for (std::size_t lane = vectors; lane < lanes && !masked; ++lane) {
-        butterfly<layers, unit, last>(OneLane(), first + lane, distance, own);
-      }
+    if constexpr (unit) {
+      run(std::true_type(), rows[block], twiddles);
+    }
+    for (std::size_t i = unit ? 1 : 0; i < half; ++i) {
+      run(std::false_type(), rows[block + i], twiddles + (i << layers));
     }
   }
 }
@@ -234,7 +240,7 @@ HWY_INLINE void step(Rows rows, const PassTwiddles& twiddles, std::size_t index,
   const std::size_t count = std::size_t{1} << twiddles.log_rows();
   const F* const factors = twiddles.factors(index);
   const bool last = index + 1 == twiddles.steps().size();
-  if (half == 1 && twiddles.unit()) {
+  if (index == 0 && twiddles.unit()) {
     last ? step<layers, true, true>(rows, half, count, lanes, factors)
          : step<layers, true, false>(rows, half, count, lanes, factors);
   } else {

@@ -22,7 +22,7 @@ TEST(Shapes, have_enough_soundness) {
     VerifyingKey key = key_of_shape(read_checkpoint_config(file.path()));
     for (const std::uint64_t hiding_proofs : {0, 1000}) {
       key.hiding_proofs = hiding_proofs;
-      key.parameter_oracle.absent_rows = 0;
+      key.parameter_oracle = parameter_oracle_parameters(parameter_shapes(key.shape), hiding_proofs > 0);
       for (const auto& [prompt, generated] : {std::pair{1, 1}, {448, 64}, {512, 512}, {1024, 1024}}) {
         if (std::size_t(prompt + generated) > key.shape.n_positions) {
           continue;
