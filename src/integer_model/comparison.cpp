@@ -1,5 +1,7 @@
 #include "integer_model/comparison.hpp"
 
+#include <omp.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -52,6 +54,22 @@ struct IntegerScores {
   }
 };
 
+/// Calls body(row, token) for all, of a token row after row: threads share the tokens, so that sums have one order.
+template <class Body>
+void for_rows_of_tokens(std::size_t rows, std::size_t tokens, const Body& body) {
+  const auto threads = static_cast<std::size_t>(omp_get_max_threads());
+  const std::size_t run = std::max<std::size_t>(8, (tokens + threads - 1) / threads);  // a cache line of logits or more
+#pragma omp parallel for schedule(static)
+  for (std::size_t first = 0; first < tokens; first += run) {
+    const std::size_t last = std::min(tokens, first + run);
+    for (std::size_t row = 0; row < rows; ++row) {
+      for (std::size_t t = first; t < last; ++t) {
+        body(row, t);
+      }
+    }
+  }
+}
+
 IntegerScores integer_scores(IntegerTransformer& transformer, std::span<const std::uint32_t> window, Range tokens,
                              const LogitScale& scale, Communicator& comm) {
   const std::size_t n = tokens.size();
@@ -60,11 +78,8 @@ IntegerScores integer_scores(IntegerTransformer& transformer, std::span<const st
   s.logits = transformer.logits(tokens);
   s.scale = scale;
   std::vector<std::int64_t> known(2 * n, none);  // maxima, and logits of the next tokens, which one rank has
-  for (std::size_t row = 0; row < s.rows.size(); ++row) {
-    for (std::size_t t = 0; t < n; ++t) {
-      known[t] = std::max(known[t], s.logits[row * n + t]);
-    }
-  }
+  for_rows_of_tokens(s.rows.size(), n,
+                     [&](std::size_t row, std::size_t t) { known[t] = std::max(known[t], s.logits[row * n + t]); });
   for (std::size_t t = 0; t < n; ++t) {
     const std::size_t next = window[tokens.first + t + 1];
     if (s.rows.contains(next)) {
@@ -76,14 +91,12 @@ IntegerScores integer_scores(IntegerTransformer& transformer, std::span<const st
   s.targets.assign(known.begin() + static_cast<std::ptrdiff_t>(n), known.end());
   s.likeliest.assign(n, none);
   s.log_sums.assign(n, 0);
-  for (std::size_t row = 0; row < s.rows.size(); ++row) {
-    for (std::size_t t = 0; t < n; ++t) {
-      s.log_sums[t] += std::exp(scale.difference(s.logits[row * n + t], s.maxima[t]));
-      if (s.logits[row * n + t] == s.maxima[t]) {
-        s.likeliest[t] = std::max(s.likeliest[t], -static_cast<std::int64_t>(s.rows.first + row));
-      }
+  for_rows_of_tokens(s.rows.size(), n, [&](std::size_t row, std::size_t t) {
+    s.log_sums[t] += std::exp(scale.difference(s.logits[row * n + t], s.maxima[t]));
+    if (s.logits[row * n + t] == s.maxima[t]) {
+      s.likeliest[t] = std::max(s.likeliest[t], -static_cast<std::int64_t>(s.rows.first + row));
     }
-  }
+  });
   comm.all_reduce_max(s.likeliest);
   s.log_sums = sum_over_ranks(s.log_sums, comm);
   for (std::size_t t = 0; t < n; ++t) {
