@@ -128,7 +128,7 @@ void IntegerTransformer::forget(std::size_t length) {
   }
 }
 
-std::vector<std::int64_t> IntegerTransformer::logits(Range tokens) {
+RawVector<std::int64_t> IntegerTransformer::logits(Range tokens) {
   return infer_logits(context(), plan_.logits, final_, tokens);
 }
 

@@ -50,7 +50,7 @@ class IntegerTransformer {
   void reset() { forget(0); }
 
   /// Logits L_v, scale 2^-(residual + uf), of tokens [first, last): (own vocabulary rows, tokens) row-major.
-  [[nodiscard]] std::vector<std::int64_t> logits(Range tokens);
+  [[nodiscard]] RawVector<std::int64_t> logits(Range tokens);
   [[nodiscard]] Range vocabulary_rows() { return context().owned(plan_.shapes.logits.dimensions()[0]); }
   /// For each of these tokens the lowest id whose logit is maximal, equal on all ranks. The trace takes the logits as
   /// columns `generation`, `generation` + 1, ... if it is recorded.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <numeric>
+#include <utility>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "arithmetic/digits.cpp"
@@ -95,6 +97,7 @@ namespace {
 
 /// More values are worth other threads.
 constexpr std::size_t parallel_values = std::size_t{1} << 17;
+constexpr unsigned excess_bits = 15;
 /// Rows whose largest values are looked for together.
 constexpr std::size_t rows_at_once = 16;
 
@@ -198,12 +201,14 @@ void Digits::cut_many(std::span<const T> values) {
   const auto width =
       static_cast<unsigned>(std::bit_width(largest.empty() ? 0U : *std::max_element(largest.begin(), largest.end())));
   // both digits of two are at most 2^14, so that |digit| < 2^15 as it is of one
-  count_ = width <= 15 ? 1 : width <= 29 ? 2 : 3;
+  const bool excess = width > 15 && width <= 29 && find_excess(values, largest, 2 * lanes);
+  count_ = width <= 15 || excess ? 1 : width <= 29 ? 2 : 3;
   bits_ = count_ == 2 ? width / 2 + 1 : 11;
   const std::uint32_t low = count_ == 1 ? 0 : 1U << (bits_ - 1);
   limits_.resize(2 * pairs);
   std::ranges::transform(largest, limits_.begin(), [&](std::uint32_t value) {
-    return static_cast<std::int16_t>(std::max(low, count_ == 1 ? value : (value >> bits_) + 1));
+    return static_cast<std::int16_t>(count_ == 1 ? std::min<std::uint32_t>(value, INT16_MAX)
+                                                 : std::max(low, (value >> bits_) + 1));
   });
   if (count_ == 3) {
     std::ranges::fill(limits_, std::int16_t{1 << 10});
@@ -228,6 +233,84 @@ void Digits::cut_many(std::span<const T> values) {
         for (std::size_t i = 0; i < present; ++i) {
           put_digits(values[row * columns_ + first + i], bits_, count_, to + 2 * i + row % 2, 2 * lanes);
         }
+      }
+    }
+  }
+  if (excess) {
+    take_excess(lanes);
+  }
+}
+
+/// The excess of groups of so many columns, if less than half of all tiles have any: else two digits take no longer.
+template <class T>
+bool Digits::find_excess(std::span<const T> values, std::span<const std::uint32_t> largest, std::size_t group) {
+  const std::size_t groups = (columns_ + group - 1) / group;
+  const auto excess_of = [](T value) {
+    constexpr std::int64_t half = std::int64_t{1} << (excess_bits - 1);
+    const bool fits = value >= -INT16_MAX && value <= INT16_MAX;
+    return fits ? 0 : static_cast<std::int16_t>((std::int64_t{value} + half) >> excess_bits);
+  };
+  // calls body(row, first column, columns) for each part of a row in a group that has excess
+  const auto for_parts = [&](std::size_t of_group, const auto& body) {
+    const std::size_t first = of_group * group, count = std::min(group, columns_ - first);
+    for (std::size_t row = 0; row < rows_; ++row) {
+      if (largest[row] <= INT16_MAX) {
+        continue;
+      }
+      int any = 0;
+      for (std::size_t i = 0; i < count; ++i) {
+        any |= excess_of(values[row * columns_ + first + i]);
+      }
+      if (any != 0) {
+        body(row, first, count);
+      }
+    }
+  };
+  excess_.first.resize(groups + 1);
+#pragma omp parallel for schedule(static) if (values.size() > parallel_values)
+  for (std::size_t i = 0; i < groups; ++i) {
+    std::size_t tiles = 0, last = SIZE_MAX;
+    for_parts(i, [&](std::size_t row, std::size_t, std::size_t) { tiles += std::exchange(last, row / 2) != row / 2; });
+    excess_.first[i + 1] = tiles;
+  }
+  excess_.first[0] = 0;
+  std::partial_sum(excess_.first.begin(), excess_.first.end(), excess_.first.begin());
+  const std::size_t tiles = excess_.first[groups];
+  if (2 * tiles >= groups * ((rows_ + 1) / 2)) {
+    return false;
+  }
+  const std::size_t tile_size = 2 * group;
+  excess_.pair.resize(tiles);
+  excess_.tiles.resize(tiles * tile_size);
+  std::ranges::fill(excess_.tiles, std::int16_t{0});
+#pragma omp parallel for schedule(static) if (values.size() > parallel_values)
+  for (std::size_t i = 0; i < groups; ++i) {
+    std::size_t end = excess_.first[i];
+    for_parts(i, [&](std::size_t row, std::size_t first, std::size_t count) {
+      if (end == excess_.first[i] || excess_.pair[end - 1] != row / 2) {
+        excess_.pair[end++] = static_cast<std::uint32_t>(row / 2);
+      }
+      std::int16_t* const to = excess_.tiles.data() + (end - 1) * tile_size + row % 2;
+      for (std::size_t j = 0; j < count; ++j) {
+        to[2 * j] = static_cast<std::int16_t>(excess_of(values[row * columns_ + first + j]));
+      }
+    });
+  }
+  excess_.largest = (std::int64_t{std::ranges::max(largest)} >> excess_bits) + 1;
+  return true;
+}
+
+/// Makes digits of values that were cut to 16 bits what the excess leaves of them.
+void Digits::take_excess(std::size_t lanes) {
+  const std::size_t step = 4 * lanes;  // of a pair, two vectors
+  const std::size_t groups = excess_.first.size() - 1, pairs = (rows_ + 1) / 2;
+#pragma omp parallel for schedule(static) if (excess_.tiles.size() > parallel_values)
+  for (std::size_t i = 0; i < groups; ++i) {
+    for (std::size_t tile = excess_.first[i]; tile < excess_.first[i + 1]; ++tile) {
+      const std::int16_t* const of_tile = excess_.tiles.data() + tile * step;
+      std::int16_t* const to = values_.data() + (i * pairs + excess_.pair[tile]) * step;
+      for (std::size_t j = 0; j < step; ++j) {
+        to[j] = static_cast<std::int16_t>(to[j] - of_tile[j] * (1 << excess_bits));
       }
     }
   }

@@ -80,8 +80,9 @@ class Stretches {
  private:
   static constexpr std::size_t unit = 4;  // pairs
   static constexpr unsigned dropped = 3;  // bits of products, so that sums fit
-  /// With what -2^15 may add to it, 2^15 of each of these weights, a sum is below 2^31.
-  static constexpr std::uint32_t largest = (0x7fffffffU - (pairs_at_once << 16)) >> dropped;
+  /// With what -2^15 may add to it, as a weight or as a value 2^15 for each of these pairs' factors, a sum is below
+  /// 2^31.
+  static constexpr std::uint32_t largest = (0x7fffffffU - (pairs_at_once << 17)) >> dropped;
 
   /// Writes a bound for each unit of `count` pairs, `stride` places apart: the sum of |w|*limit, divided by 2^dropped
   /// and rounded up, with 2^15 - 1 for |-2^15|.
@@ -181,6 +182,45 @@ void add_block(const std::int16_t* weights, std::size_t pairs, const Stretches& 
   }
 }
 
+/// Adds 2^15 times the excess of a group's columns, tiles [tile, end) whose pairs are of the `pairs` from `first_pair`
+/// on.
+HWY_NOINLINE void add_excess(const std::int16_t* weights, std::size_t pairs, std::size_t first_pair,
+                             const Excess& excess, std::size_t tile, std::size_t end, std::size_t stride,
+                             std::int64_t* products) {
+  constexpr std::size_t vectors = 2;
+  const Sums d;
+  const std::size_t lanes = hn::Lanes(d);
+  // a tile adds at most 2 * 2^15 * largest to a sum of 32 bits
+  const auto at_once = static_cast<std::size_t>(std::max<std::int64_t>(1, (INT32_MAX >> 16) / excess.largest));
+  while (tile < end) {
+    const std::size_t stop = std::min(end, tile + at_once);
+    S sums[panel][vectors];
+    for (auto& of_row : sums) {
+      for (S& sum : of_row) {
+        sum = hn::Zero(d);
+      }
+    }
+    for (; tile < stop; ++tile) {
+      const std::int16_t* const of_tile = excess.tiles.data() + tile * vectors * 2 * lanes;
+      const S vector[vectors] = {load_pairs(of_tile), load_pairs(of_tile + 2 * lanes)};
+      const std::int16_t* const of_pair = weights + 2 * (excess.pair[tile] - first_pair);
+      for (std::size_t row = 0; row < panel; ++row) {
+        std::int32_t both;
+        std::memcpy(&both, of_pair + row * 2 * pairs, sizeof both);
+        const S w = hn::Set(d, both);
+        for (std::size_t i = 0; i < vectors; ++i) {
+          sums[row][i] = add_products_of_pairs(sums[row][i], w, vector[i]);
+        }
+      }
+    }
+    for (std::size_t row = 0; row < panel; ++row) {
+      for (std::size_t i = 0; i < vectors; ++i) {
+        add_widened(sums[row][i], 15, products + row * stride + i * lanes);
+      }
+    }
+  }
+}
+
 /// Rows against many columns. What is taken of X at a time stays in the cache for all panels.
 template <std::size_t vectors>
 void multiply_panels(const std::int16_t* weights, std::size_t rows, const Digits& x, std::int64_t* products) {
@@ -195,6 +235,9 @@ void multiply_panels(const std::int16_t* weights, std::size_t rows, const Digits
   std::int64_t* const to = sums.empty() ? products : sums.data();
   std::fill_n(to, panels * panel * stride, 0);
   Stretches stretches;
+  const Excess& excess = x.excess();
+  RawVector<std::size_t> tile(excess.empty() ? 0 : stride / group);  // of each group's excess the next one
+  std::copy_n(excess.first.begin(), tile.size(), tile.begin());
   for (std::size_t first = 0; first < pairs; first += pairs_at_once) {
     const std::size_t count = std::min(pairs_at_once, pairs - first);
     const std::size_t present = std::min(in - 2 * first, 2 * count);
@@ -206,10 +249,22 @@ void multiply_panels(const std::int16_t* weights, std::size_t rows, const Digits
     }
     stretches.find(copy.data(), rows, count, x.limits() + 2 * first);
     for (std::size_t column = 0; column < stride; column += group) {
-      const std::int16_t* const values = x.values() + (column / group * pairs + first) * vectors * 2 * lanes;
+      const std::size_t number = column / group;
+      const std::int16_t* const values = x.values() + (number * pairs + first) * vectors * 2 * lanes;
       for (std::size_t i = 0; i < panels; ++i) {
         add_block<vectors>(copy.data() + i * panel * 2 * count, count, stretches, x, values,
                            to + i * panel * stride + column);
+      }
+      if (!tile.empty()) {
+        std::size_t end = tile[number];
+        while (end < excess.first[number + 1] && excess.pair[end] < first + count) {
+          ++end;
+        }
+        for (std::size_t i = 0; i < panels && end > tile[number]; ++i) {
+          add_excess(copy.data() + i * panel * 2 * count, count, first, excess, tile[number], end, stride,
+                     to + i * panel * stride + column);
+        }
+        tile[number] = end;
       }
     }
   }

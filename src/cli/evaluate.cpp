@@ -2,6 +2,7 @@
 #include "archive/hdf5.hpp"
 #include "archive/model_file.hpp"
 #include "base/errors.hpp"
+#include "base/heap.hpp"
 #include "cluster/agreement.hpp"
 #include "cluster/serialization.hpp"
 
@@ -30,6 +31,7 @@ std::optional<FloatModel> load_original(const EvaluateCommand& options, const Mo
 }  // namespace
 
 void run(const EvaluateCommand& options, Context& context) {
+  keep_freed_heap();
   const Model model = load_model(options.model, context.comm.rank(), Division::finest(context.comm.size()));
   require_agreement(context.comm, options.model, ReadFile(options.model).digest());
   const std::optional<FloatModel> original = context.comm.rank() == 0 ? load_original(options, model) : std::nullopt;

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "integer_model/distribution_kernels.hpp"
+
 namespace tessera {
 namespace {
 
@@ -39,7 +41,7 @@ struct LogitScale {
 /// each token what follows.
 struct IntegerScores {
   Range rows;
-  std::vector<std::int64_t> logits;     // (rows, tokens)
+  RawVector<std::int64_t> logits;       // (rows, tokens)
   std::vector<std::int64_t> maxima;     // largest logit
   std::vector<std::int64_t> likeliest;  // the lowest id that has it
   std::vector<std::int64_t> targets;    // logit of the next token
@@ -54,18 +56,16 @@ struct IntegerScores {
   }
 };
 
-/// Calls body(row, token) for all, of a token row after row: threads share the tokens, so that sums have one order.
+/// Calls body(row, first token, tokens) for all rows, of some tokens row after row: threads share the tokens, so that
+/// sums have one order.
 template <class Body>
 void for_rows_of_tokens(std::size_t rows, std::size_t tokens, const Body& body) {
   const auto threads = static_cast<std::size_t>(omp_get_max_threads());
   const std::size_t run = std::max<std::size_t>(8, (tokens + threads - 1) / threads);  // a cache line of logits or more
 #pragma omp parallel for schedule(static)
   for (std::size_t first = 0; first < tokens; first += run) {
-    const std::size_t last = std::min(tokens, first + run);
     for (std::size_t row = 0; row < rows; ++row) {
-      for (std::size_t t = first; t < last; ++t) {
-        body(row, t);
-      }
+      body(row, first, std::min(run, tokens - first));
     }
   }
 }
@@ -78,8 +78,12 @@ IntegerScores integer_scores(IntegerTransformer& transformer, std::span<const st
   s.logits = transformer.logits(tokens);
   s.scale = scale;
   std::vector<std::int64_t> known(2 * n, none);  // maxima, and logits of the next tokens, which one rank has
-  for_rows_of_tokens(s.rows.size(), n,
-                     [&](std::size_t row, std::size_t t) { known[t] = std::max(known[t], s.logits[row * n + t]); });
+  std::vector<std::int64_t> where(n);
+  for_rows_of_tokens(s.rows.size(), n, [&](std::size_t row, std::size_t t, std::size_t count) {
+    take_largest(s.logits.data() + row * n + t, static_cast<std::int64_t>(row), count, known.data() + t,
+                 where.data() + t);
+  });
+  const std::vector<std::int64_t> mine(known.begin(), known.begin() + static_cast<std::ptrdiff_t>(n));
   for (std::size_t t = 0; t < n; ++t) {
     const std::size_t next = window[tokens.first + t + 1];
     if (s.rows.contains(next)) {
@@ -91,10 +95,19 @@ IntegerScores integer_scores(IntegerTransformer& transformer, std::span<const st
   s.targets.assign(known.begin() + static_cast<std::ptrdiff_t>(n), known.end());
   s.likeliest.assign(n, none);
   s.log_sums.assign(n, 0);
-  for_rows_of_tokens(s.rows.size(), n, [&](std::size_t row, std::size_t t) {
-    s.log_sums[t] += std::exp(scale.difference(s.logits[row * n + t], s.maxima[t]));
-    if (s.logits[row * n + t] == s.maxima[t]) {
-      s.likeliest[t] = std::max(s.likeliest[t], -static_cast<std::int64_t>(s.rows.first + row));
+  for (std::size_t t = 0; t < n; ++t) {
+    if (mine[t] == s.maxima[t] && s.rows.size() > 0) {
+      s.likeliest[t] = -(static_cast<std::int64_t>(s.rows.first) + where[t]);
+    }
+  }
+  for_rows_of_tokens(s.rows.size(), n, [&](std::size_t row, std::size_t t, std::size_t count) {
+    const std::int64_t* const logits = s.logits.data() + row * n + t;
+    if (scale.cap == 0) {
+      add_exponentials(logits, s.maxima.data() + t, scale.scale, count, s.log_sums.data() + t);
+      return;
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      s.log_sums[t + i] += std::exp(scale.difference(logits[i], s.maxima[t + i]));
     }
   });
   comm.all_reduce_max(s.likeliest);

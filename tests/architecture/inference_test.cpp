@@ -297,8 +297,8 @@ INSTANTIATE_TEST_SUITE_P(Shapes, InferenceCases, ::testing::ValuesIn(cases),
                          [](const auto& parameter) { return std::string(parameter.param.name); });
 
 /// Runs tokens in batches of the given sizes and returns the logits of all positions, (vocabulary, tokens).
-std::vector<std::int64_t> logits_of(const IntegerModel& model, const Tokens& tokens, std::size_t capacity,
-                                    std::span<const std::size_t> batches) {
+RawVector<std::int64_t> logits_of(const IntegerModel& model, const Tokens& tokens, std::size_t capacity,
+                                  std::span<const std::size_t> batches) {
   SelfCommunicator self;
   const ModelPlan plan = ModelPlan::of(model.key, capacity - 1, 1);
   IntegerTransformer transformer(model, plan, Record::nothing, self);

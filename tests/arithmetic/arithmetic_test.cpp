@@ -213,6 +213,44 @@ TEST(IntegerProduct, sums_are_widened_in_time) {
   });
 }
 
+/// Of a few values more than 16 bits: each is where its column's and row's products are, whatever the weights, and as
+/// large as two digits are taken for. Of many they are two digits.
+TEST(IntegerProduct, few_large_values_are_added) {
+  with_each_instruction_set([](const char* target) {
+    SCOPED_TRACE(target);
+    std::mt19937_64 random(3);
+    for (const std::size_t columns : {9, 33, 64}) {
+      for (const std::int32_t large : {-32768, 32768, -32769, 1 << 20, (1 << 29) - 1, 1 - (1 << 29)}) {
+        for (const std::size_t step : {1, 3, 400, 1700}) {  // from one of them to the next
+          constexpr std::size_t in = 301, out = 17;
+          SCOPED_TRACE(::testing::Message() << columns << ' ' << large << ' ' << step);
+          std::vector<std::int16_t> w(out * in);
+          for (std::int16_t& weight : w) {
+            weight = random() % 4 == 0 ? std::int16_t{-32768} : static_cast<std::int16_t>(random());
+          }
+          std::vector<std::int32_t> x(in * columns);
+          for (std::size_t i = 0; i < x.size(); ++i) {
+            x[i] = i % step == step / 2 ? large : static_cast<std::int16_t>(random());
+          }
+          const Digits digits(std::span<const std::int32_t>(x), in, columns);
+          EXPECT_EQ(digits.count(), step > 3 ? 1 : 2);
+          EXPECT_EQ(digits.excess().empty(), step <= 3);
+          multiply({"w", {0, out}, in, w.data()}, {0, out}, ProductInput(x, in, columns),
+                   [&](std::size_t row, std::span<const std::int64_t> products) {
+                     for (std::size_t column = 0; column < columns; ++column) {
+                       std::int64_t sum = 0;
+                       for (std::size_t i = 0; i < in; ++i) {
+                         sum += std::int64_t{w[row * in + i]} * x[i * columns + column];
+                       }
+                       EXPECT_EQ(products[column], sum) << row << ' ' << column;
+                     }
+                   });
+        }
+      }
+    }
+  });
+}
+
 /// The values between which the number of digits changes; whole vectors and parts of one.
 TEST(IntegerProduct, digits_are_enough) {
   with_each_instruction_set([](const char* target) {

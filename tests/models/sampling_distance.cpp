@@ -124,7 +124,7 @@ int run(int argc, char** argv) {
   const std::size_t d = model.shape.n_embd;
   std::vector<Distances> arithmetic(rules.size()), models(rules.size());
   for (std::size_t t = 0; t < ids.size(); ++t) {
-    const std::vector<std::int64_t> row = transformer.logits({t, t + 1});
+    const RawVector<std::int64_t> row = transformer.logits({t, t + 1});
     const auto real_row = reals.logits(std::span(hidden).subspan(t * d, d));
     for (std::size_t r = 0; r < rules.size(); ++r) {
       const Sampling sampling = make_sampling(rules[r]);

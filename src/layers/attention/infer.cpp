@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t max_tile = 128;
 /// Products of a query and a key, or a weight and a value, below which other threads are not woken: 20 microseconds.
 constexpr std::size_t parallel_steps = std::size_t{1} << 14;
-/// Queries of a tile that are not worth float64 copies of all keys.
+/// Queries of a tile that are not worth copies of all keys.
 constexpr std::size_t few_rows = 3;
 
 void widen_rows(const std::int16_t* from, std::size_t stride, std::size_t rows, std::size_t columns,
@@ -26,8 +26,11 @@ void widen_rows(const std::int16_t* from, std::size_t stride, std::size_t rows, 
 
 /// One thread's intermediate values of a query tile. All matrices row-major.
 struct Buffers {
-  std::vector<double> left, right;        // BLAS operands
-  std::vector<double> products;           // A (rows, keys), later e
+  std::vector<std::int16_t> queries;  // (rows, places)
+  std::vector<std::int16_t> keys;     // (places, keys)
+  RawVector<std::int64_t> products;   // A (rows, stride), of each row the first ones
+  std::size_t stride = 0;
+  std::vector<double> values, weights;    // v (places, keys), e (rows, keys)
   std::vector<double> partial;            // (places, rows)
   std::vector<std::int32_t> score;        // z mod 2^32 of one row
   std::vector<std::int32_t> capped;       // z' of it
@@ -78,37 +81,44 @@ struct TileStep {
   void normalize(const QueryTile& tile, const Buffers& buffers, Range tokens, std::int16_t* y) const;
 };
 
-/// A = q^T k, exact in float64: |A| <= m*2^30.
+/// A = q^T k, exactly.
 void TileStep::score_products(const QueryTile& tile, Buffers& buffers) const {
   const std::size_t m = plan.heads.size;
   const std::int16_t* q =
       cache.q.data() + (tile.head * m - cache.queries.first) * batch.size + (tile.first - batch.first);
   const std::int16_t* k = keys_of(tile, cache.k);
   const std::size_t keys = tile.keys();
-  if (tile.rows > few_rows) {
-    widen_rows(q, batch.size, m, tile.rows, buffers.left);
-    widen_rows(k, cache.capacity, m, keys, buffers.right);
+  if (tile.rows <= few_rows) {
+    buffers.stride = keys;
     buffers.products.resize(tile.rows * keys);
-    multiply_real(Transpose::left, tile.rows, keys, m, {buffers.left.data(), tile.rows}, {buffers.right.data(), keys},
-                  buffers.products);
+    for (std::size_t row = 0; row < tile.rows; ++row) {
+      weigh_rows(q + row, batch.size, {k, cache.capacity}, m, keys, buffers.products.data() + row * keys);
+    }
     return;
   }
-  buffers.products.resize(tile.rows * keys);
-  for (std::size_t row = 0; row < tile.rows; ++row) {
-    weigh_rows(q + row, batch.size, {k, cache.capacity}, m, keys, buffers.products.data() + row * keys);
+  buffers.queries.resize(tile.rows * m);
+  buffers.keys.resize(m * keys);
+  for (std::size_t place = 0; place < m; ++place) {
+    for (std::size_t row = 0; row < tile.rows; ++row) {
+      buffers.queries[row * m + place] = q[place * batch.size + row];
+    }
+    std::copy_n(k + place * cache.capacity, keys, buffers.keys.data() + place * keys);
   }
+  const Digits digits(std::span<const std::int16_t>(buffers.keys), m, keys);
+  buffers.stride = digits.padded_columns();
+  buffers.products.resize(tile.rows * buffers.stride);
+  multiply_digits(buffers.queries.data(), tile.rows, digits, buffers.products);
 }
 
 /// z of one query, whose smallest and largest are `scores`, in 16 bits, and z'. Returns the smallest and largest z'.
 Extent TileStep::cap_row(const QueryTile& tile, std::size_t row, const Extent& scores, Buffers& buffers) const {
   const std::size_t begin = plan.scores.first_key(tile.block, tile.first + row);
-  const double* products = buffers.products.data() + row * tile.keys();
+  const std::int64_t* products = buffers.products.data() + row * buffers.stride;
   const std::span<std::int32_t> seen = std::span(buffers.score).subspan(begin);
   const Bounds bounds = Bounds::signed_bits(cap_table_log_size);
-  settle(
-      context, {plan.capped->clamp, "attention score before its cap", bounds, PlaceOfRow(place_of(tile, row) + begin)},
-      scores, seen,
-      [&](std::size_t i) { return rshift(static_cast<std::int64_t>(products[begin + i]), plan.score_shift).quotient; });
+  settle(context,
+         {plan.capped->clamp, "attention score before its cap", bounds, PlaceOfRow(place_of(tile, row) + begin)},
+         scores, seen, [&](std::size_t i) { return rshift(products[begin + i], plan.score_shift).quotient; });
   buffers.capped.resize(buffers.score.size());
   Extent capped{INT64_MAX, INT64_MIN};
   for (std::size_t key = begin; key < buffers.score.size(); ++key) {
@@ -124,7 +134,7 @@ void TileStep::softmax_row(const QueryTile& tile, std::size_t row, Buffers& buff
   const std::size_t position = tile.first + row;
   const std::size_t keys = tile.past + position + 1;
   const std::size_t begin = plan.scores.first_key(tile.block, position);
-  const double* products = buffers.products.data() + row * tile.keys();
+  const std::int64_t* products = buffers.products.data() + row * buffers.stride;
   std::int32_t* exponential = buffers.exponential.data() + row * tile.keys();
   const int shift = plan.score_shift;
   const std::int64_t half = std::int64_t{1} << (shift - 1);
@@ -132,7 +142,7 @@ void TileStep::softmax_row(const QueryTile& tile, std::size_t row, Buffers& buff
   buffers.remainder.resize(keys);
   Extent taken{INT64_MAX, INT64_MIN};
   for (std::size_t key = begin; key < keys; ++key) {
-    const std::int64_t sum = static_cast<std::int64_t>(products[key]) + half;
+    const std::int64_t sum = products[key] + half;
     const std::int64_t z = sum >> shift;
     taken.include(z);
     buffers.score[key] = static_cast<std::int32_t>(z);
@@ -170,13 +180,12 @@ void TileStep::softmax_row(const QueryTile& tile, std::size_t row, Buffers& buff
 std::int64_t TileStep::distant_keys(const QueryTile& tile, std::size_t row, std::int64_t maximum,
                                     const Buffers& buffers, std::span<std::int32_t> exponential) const {
   constexpr std::int64_t last = (std::int64_t{1} << exp_table_log_size) - 1;
-  const double* products = buffers.products.data() + row * tile.keys();
+  const std::int64_t* products = buffers.products.data() + row * buffers.stride;
   const std::span<const std::int32_t> table = tables.exponential;
   const std::uint64_t place = place_of(tile, row);
   std::int64_t total = 0;
   for (std::size_t key = plan.scores.first_key(tile.block, tile.first + row); key < exponential.size(); ++key) {
-    const std::int64_t z =
-        plan.capped ? buffers.capped[key] : rshift(static_cast<std::int64_t>(products[key]), plan.score_shift).quotient;
+    const std::int64_t z = plan.capped ? buffers.capped[key] : rshift(products[key], plan.score_shift).quotient;
     const std::int64_t distance = maximum - z;
     exponential[key] =
         static_cast<std::size_t>(distance) < table.size() ? table[static_cast<std::size_t>(distance)] : 0;
@@ -225,21 +234,22 @@ void TileStep::value_products(const QueryTile& tile, Buffers& buffers) const {
   const int half = split ? 14 : 0;
   const bool few = tile.rows <= few_rows;
   if (!few) {
-    widen_rows(v, cache.capacity, m, keys, buffers.left);
+    widen_rows(v, cache.capacity, m, keys, buffers.values);
   }
   buffers.partial.resize(m * tile.rows);
+  buffers.weights.resize(tile.rows * keys);
   for (int part = split ? 1 : 0; part >= 0; --part) {
     const std::int32_t mask = split && part == 0 ? (1 << half) - 1 : INT32_MAX;
     for (std::size_t i = 0; i < buffers.exponential.size(); ++i) {
-      buffers.products[i] = static_cast<double>((buffers.exponential[i] >> (part * half)) & mask);
+      buffers.weights[i] = static_cast<double>((buffers.exponential[i] >> (part * half)) & mask);
     }
     if (few) {
       for (std::size_t row = 0; row < tile.rows; ++row) {
-        multiply_rows({v, cache.capacity}, m, buffers.products.data() + row * keys, keys, buffers.partial.data() + row,
+        multiply_rows({v, cache.capacity}, m, buffers.weights.data() + row * keys, keys, buffers.partial.data() + row,
                       tile.rows);
       }
     } else {
-      multiply_real(Transpose::right, m, tile.rows, keys, {buffers.left.data(), keys}, {buffers.products.data(), keys},
+      multiply_real(Transpose::right, m, tile.rows, keys, {buffers.values.data(), keys}, {buffers.weights.data(), keys},
                     buffers.partial);
     }
     for (std::size_t i = 0; i < buffers.value_sum.size(); ++i) {

@@ -31,7 +31,7 @@ void record_logits(ChunkedTensor<std::int64_t>& tensor, Range vocabulary, std::s
 
 }  // namespace
 
-std::vector<std::int64_t> infer_logits(const InferenceContext& context, const LogitsPlan& logits,
+RawVector<std::int64_t> infer_logits(const InferenceContext& context, const LogitsPlan& logits,
                                        std::span<const std::int32_t> u, Range tokens) {
   const std::size_t d = u.size() / context.capacity;
   const std::size_t n = tokens.size();
@@ -40,7 +40,7 @@ std::vector<std::int64_t> infer_logits(const InferenceContext& context, const Lo
     std::copy_n(u.data() + f * context.capacity + tokens.first, n, columns.data() + f * n);
   }
   const Range vocabulary = context.owned(logits.logits.dimensions()[0]);
-  std::vector<std::int64_t> rows(vocabulary.size() * n);
+  RawVector<std::int64_t> rows(vocabulary.size() * n);
   multiply(context.parameters[logits.embedding].block(0), vocabulary, ProductInput(columns, d, n),
            [&](std::size_t row, std::span<const std::int64_t> products) {
              const std::int64_t bias =
@@ -55,7 +55,7 @@ std::vector<std::uint32_t> infer_choices(const InferenceContext& context, const 
                                          std::span<const std::int32_t> u, Range tokens, std::size_t generation) {
   const Range vocabulary = context.owned(logits.logits.dimensions()[0]);
   const std::size_t n = tokens.size();
-  const std::vector<std::int64_t> rows = infer_logits(context, logits, u, tokens);
+  const RawVector<std::int64_t> rows = infer_logits(context, logits, u, tokens);
   if (context.recording()) {
     record_logits((*context.trace)[logits.values], vocabulary, rows, {generation, generation + n});
   }
