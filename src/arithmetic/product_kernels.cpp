@@ -1,9 +1,6 @@
 #include "arithmetic/product_kernels.hpp"
 
 #include <algorithm>
-#include <array>
-#include <bit>
-#include <cstdlib>
 #include <cstring>
 
 #undef HWY_TARGET_INCLUDE
@@ -11,6 +8,8 @@
 #include <hwy/foreach_target.h>
 
 #include "arithmetic/pair_products-inl.hpp"
+#include "arithmetic/stretches-inl.hpp"
+#include "base/range.hpp"
 #include "field/written_out-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -19,8 +18,6 @@ namespace tessera::HWY_NAMESPACE {
 /// Rows of W at once: with two vectors of X their sums fill the registers. Of six rows on sixteen registers the
 /// compiler keeps half on the stack.
 constexpr std::size_t panel = HWY_TARGET <= HWY_AVX3 || HWY_TARGET == HWY_NEON ? 12 : 4;
-/// Pairs of weights that panels take at a time: with those of some panels a vector of columns stays in the first cache.
-constexpr std::size_t pairs_at_once = 128;
 /// Steps after which a dot product of digits of 8 bits is widened: each is at most 2 * 2^15 * 2^7.
 constexpr std::size_t widen_dots_after = 240;
 constexpr std::size_t cache_line = 64;  // bytes
@@ -40,101 +37,6 @@ HWY_INLINE void add_widened(S sum, int bits, std::int64_t* to) {
   add(hn::UpperHalf(half, sum), to + hn::Lanes(wide));
 #endif
 }
-
-/// Pairs of weights whose products' sums fit 32 bits, one such stretch after the other.
-class Stretches {
- public:
-  /// Finds those of `count` pairs of weights (rows, 2 * count), whose factors are at most `limits` (2 * count): in no
-  /// row do |w|*limit add up to 2^31 in a stretch. One pair always fits, as limits are below 2^15.
-  void find(const std::int16_t* weights, std::size_t rows, std::size_t count, const std::int16_t* limits) {
-    const std::size_t units = (count + unit - 1) / unit;
-    bounds_.resize(units * rows);
-    for (std::size_t row = 0; row < rows; ++row) {
-      put_bounds(weights + row * 2 * count, count, limits, bounds_.data() + row, rows);
-    }
-    ends_.clear();
-    partial_.assign(rows, 0);
-    for (std::size_t i = 0; i < units; ++i) {
-      const std::uint32_t* const of_unit = bounds_.data() + i * rows;
-      std::uint32_t most = 0, alone = 0;
-      for (std::size_t row = 0; row < rows; ++row) {
-        partial_[row] += of_unit[row];
-        most = std::max(most, partial_[row]);
-        alone = std::max(alone, of_unit[row]);
-      }
-      if (most > largest && i > 0) {
-        end_at(unit * i);
-        std::copy_n(of_unit, rows, partial_.begin());
-      }
-      if (alone > largest) {
-        for (std::size_t pair = unit * i + 1; pair < std::min(count, unit * (i + 1)); ++pair) {
-          end_at(pair);
-        }
-      }
-    }
-    end_at(count);
-  }
-  /// Where each stretch ends: the number of the first pair behind it.
-  [[nodiscard]] const std::vector<std::uint32_t>& ends() const { return ends_; }
-
- private:
-  static constexpr std::size_t unit = 4;  // pairs
-  static constexpr unsigned dropped = 3;  // bits of products, so that sums fit
-  /// With what -2^15 may add to it, as a weight or as a value 2^15 for each of these pairs' factors, a sum is below
-  /// 2^31.
-  static constexpr std::uint32_t largest = (0x7fffffffU - (pairs_at_once << 17)) >> dropped;
-
-  /// Writes a bound for each unit of `count` pairs, `stride` places apart: the sum of |w|*limit, divided by 2^dropped
-  /// and rounded up, with 2^15 - 1 for |-2^15|.
-  static void put_bounds(const std::int16_t* weights, std::size_t count, const std::int16_t* limits,
-                         std::uint32_t* bounds, std::size_t stride) {
-    std::size_t first = 0;
-#if HWY_TARGET != HWY_SCALAR
-    const Sums d;
-    const Halves pairs;
-    const hn::RepartitionToWide<Sums> twos;
-    constexpr std::size_t step = hn::MaxLanes(d);  // pairs
-    constexpr std::size_t blocks = step / unit;
-    const auto of = [&](std::size_t pair) {
-      const auto w = hn::LoadU(pairs, weights + 2 * pair);
-      const auto magnitude = hn::Max(w, hn::SaturatedSub(hn::Zero(pairs), w));
-      const S sum = add_products_of_pairs(hn::Zero(d), hn::BitCast(d, magnitude), load_pairs(limits + 2 * pair));
-      return hn::ShiftRight<dropped>(sum);
-    };
-    const auto halves = [&](S a, S b) {  // of each block of each vector two lanes, in turn
-      return hn::BitCast(twos, hn::Add(hn::InterleaveLower(a, b), hn::InterleaveUpper(d, a, b)));
-    };
-    for (; first + 4 * step <= count; first += 4 * step) {
-      const auto a = halves(of(first), of(first + step));
-      const auto b = halves(of(first + 2 * step), of(first + 3 * step));
-      const S sums =
-          hn::Add(hn::BitCast(d, hn::InterleaveLower(a, b)), hn::BitCast(d, hn::InterleaveUpper(twos, a, b)));
-      HWY_ALIGN std::int32_t of_units[step];
-      hn::Store(sums, d, of_units);
-      for (std::size_t i = 0; i < step; ++i) {
-        const std::size_t vector = i % unit;
-        bounds[(first / unit + vector * blocks + i / unit) * stride] = static_cast<std::uint32_t>(of_units[i]) + unit;
-      }
-    }
-#endif
-    for (; first < count; first += unit) {
-      std::uint32_t sum = unit;
-      for (std::size_t i = 2 * first; i < 2 * std::min(count, first + unit); ++i) {
-        sum += static_cast<std::uint32_t>(std::abs(std::int32_t{weights[i]}) * std::int32_t{limits[i]}) >> dropped;
-      }
-      bounds[first / unit * stride] = sum + unit;
-    }
-  }
-  void end_at(std::size_t pair) {
-    if (ends_.empty() || ends_.back() < pair) {
-      ends_.push_back(static_cast<std::uint32_t>(pair));
-    }
-  }
-
-  std::vector<std::uint32_t> bounds_;   // (units, rows)
-  std::vector<std::uint32_t> partial_;  // of each row, of the stretch that is not ended
-  std::vector<std::uint32_t> ends_;
-};
 
 /// A group of columns: sums (panel rows, stride) of which the first ones are added to. `weights` (panel, 2 * pairs).
 template <std::size_t vectors>
@@ -182,18 +84,16 @@ void add_block(const std::int16_t* weights, std::size_t pairs, const Stretches& 
   }
 }
 
-/// Adds 2^15 times the excess of a group's columns, tiles [tile, end) whose pairs are of the `pairs` from `first_pair`
-/// on.
+/// Adds 2^15 times the excess of a group's columns, of tiles whose pairs are among the `pairs` from `first_pair` on.
 HWY_NOINLINE void add_excess(const std::int16_t* weights, std::size_t pairs, std::size_t first_pair,
-                             const Excess& excess, std::size_t tile, std::size_t end, std::size_t stride,
-                             std::int64_t* products) {
+                             const Excess& excess, Range tiles, std::size_t stride, std::int64_t* products) {
   constexpr std::size_t vectors = 2;
   const Sums d;
   const std::size_t lanes = hn::Lanes(d);
   // a tile adds at most 2 * 2^15 * largest to a sum of 32 bits
   const auto at_once = static_cast<std::size_t>(std::max<std::int64_t>(1, (INT32_MAX >> 16) / excess.largest));
-  while (tile < end) {
-    const std::size_t stop = std::min(end, tile + at_once);
+  for (std::size_t tile = tiles.first; tile < tiles.last;) {
+    const std::size_t stop = std::min(tiles.last, tile + at_once);
     S sums[panel][vectors];
     for (auto& of_row : sums) {
       for (S& sum : of_row) {
@@ -260,8 +160,9 @@ void multiply_panels(const std::int16_t* weights, std::size_t rows, const Digits
         while (end < excess.first[number + 1] && excess.pair[end] < first + count) {
           ++end;
         }
-        for (std::size_t i = 0; i < panels && end > tile[number]; ++i) {
-          add_excess(copy.data() + i * panel * 2 * count, count, first, excess, tile[number], end, stride,
+        const Range tiles{tile[number], end};
+        for (std::size_t i = 0; i < panels && tiles.size() > 0; ++i) {
+          add_excess(copy.data() + i * panel * 2 * count, count, first, excess, tiles, stride,
                      to + i * panel * stride + column);
         }
         tile[number] = end;

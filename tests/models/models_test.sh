@@ -51,7 +51,7 @@ for text in book chat; do
 done
 
 timed "commit" tessera commit --quiet --model model.h5 --out commitment
-digest=7085a2d16fbc361f255d4d0ab3f74d3fb0a786c89dbcd1a44618d9166a7fc272 # README.md shows it
+digest=cc787600eb4895ca09fba23e638ba01e255ea386971201eba3360e241ae06201 # README.md shows it
 [ "$(field 'key digest' <(tessera inspect commitment))" = $digest ] || fail "key digest: expected $digest, $(tessera inspect commitment)"
 prove() { # RANKS OUT MORE...
   "$mpirun" -n "$1" "$programs/tessera" prove --quiet --model model.h5 --commitment commitment --out "$2" "${@:3}" >"$2.log"
