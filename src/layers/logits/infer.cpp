@@ -32,7 +32,7 @@ void record_logits(ChunkedTensor<std::int64_t>& tensor, Range vocabulary, std::s
 }  // namespace
 
 RawVector<std::int64_t> infer_logits(const InferenceContext& context, const LogitsPlan& logits,
-                                       std::span<const std::int32_t> u, Range tokens) {
+                                     std::span<const std::int32_t> u, Range tokens) {
   const std::size_t d = u.size() / context.capacity;
   const std::size_t n = tokens.size();
   std::vector<std::int32_t> columns(d * n);

@@ -48,7 +48,7 @@ struct LogitsPlan : LogitsSpec {
 
 /// Logits of tokens [first, last) of u (n_embd, capacity): (own vocabulary rows, tokens) row-major.
 RawVector<std::int64_t> infer_logits(const InferenceContext& context, const LogitsPlan& logits,
-                                       std::span<const std::int32_t> u, Range tokens);
+                                     std::span<const std::int32_t> u, Range tokens);
 /// For each of these tokens what comes next, equal on all ranks: the lowest id whose logit is maximal, or what is
 /// sampled. The logits, and candidates, are recorded as columns `generation`, `generation` + 1, ... Collective.
 std::vector<std::uint32_t> infer_choices(const InferenceContext& context, const LogitsPlan& logits,
