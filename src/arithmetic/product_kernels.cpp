@@ -130,10 +130,12 @@ void multiply_panels(const std::int16_t* weights, std::size_t rows, const Digits
   const std::size_t stride = x.padded_columns();
   const std::size_t group = x.count() == 1 ? vectors * lanes : lanes;  // columns
   const std::size_t panels = (rows + panel - 1) / panel;
+  const std::size_t whole = rows / panel;
   RawVector<std::int16_t> copy(panels * panel * 2 * pairs_at_once);  // absent rows are 0
-  RawVector<std::int64_t> sums(panels * panel == rows ? 0 : panels * panel * stride);
-  std::int64_t* const to = sums.empty() ? products : sums.data();
-  std::fill_n(to, panels * panel * stride, 0);
+  RawVector<std::int64_t> last(whole == panels ? 0 : panel * stride);
+  std::fill_n(products, whole * panel * stride, 0);
+  std::ranges::fill(last, 0);
+  const auto sums_of = [&](std::size_t i) { return i < whole ? products + i * panel * stride : last.data(); };
   Stretches stretches;
   const Excess& excess = x.excess();
   RawVector<std::size_t> tile(excess.empty() ? 0 : stride / group);  // of each group's excess the next one
@@ -152,8 +154,7 @@ void multiply_panels(const std::int16_t* weights, std::size_t rows, const Digits
       const std::size_t number = column / group;
       const std::int16_t* const values = x.values() + (number * pairs + first) * vectors * 2 * lanes;
       for (std::size_t i = 0; i < panels; ++i) {
-        add_block<vectors>(copy.data() + i * panel * 2 * count, count, stretches, x, values,
-                           to + i * panel * stride + column);
+        add_block<vectors>(copy.data() + i * panel * 2 * count, count, stretches, x, values, sums_of(i) + column);
       }
       if (!tile.empty()) {
         std::size_t end = tile[number];
@@ -162,16 +163,13 @@ void multiply_panels(const std::int16_t* weights, std::size_t rows, const Digits
         }
         const Range tiles{tile[number], end};
         for (std::size_t i = 0; i < panels && tiles.size() > 0; ++i) {
-          add_excess(copy.data() + i * panel * 2 * count, count, first, excess, tiles, stride,
-                     to + i * panel * stride + column);
+          add_excess(copy.data() + i * panel * 2 * count, count, first, excess, tiles, stride, sums_of(i) + column);
         }
         tile[number] = end;
       }
     }
   }
-  if (!sums.empty()) {
-    std::copy_n(sums.data(), rows * stride, products);
-  }
+  std::copy_n(last.data(), (rows - whole * panel) * stride, products + whole * panel * stride);
 }
 
 /// Sum of all lanes of sums[0] + 256*sums[1] + ...

@@ -60,9 +60,8 @@ class Stretches {
  private:
   static constexpr std::size_t unit = 4;  // pairs
   static constexpr unsigned dropped = 3;  // bits of products, so that sums fit
-  /// With what -2^15 may add to it, as a weight or as a value 2^15 for each of these pairs' factors, a sum is below
-  /// 2^31.
-  static constexpr std::uint32_t largest = (0x7fffffffU - (pairs_at_once << 17)) >> dropped;
+  /// With what -2^15 may add to it, 2^15 of each of these weights, a sum is below 2^31.
+  static constexpr std::uint32_t largest = (0x7fffffffU - (pairs_at_once << 16)) >> dropped;
 
   /// Writes a bound for each unit of `count` pairs, `stride` places apart: the sum of |w|*limit, divided by 2^dropped
   /// and rounded up, with 2^15 - 1 for |-2^15|.
