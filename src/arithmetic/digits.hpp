@@ -18,7 +18,8 @@ struct Excess {
   [[nodiscard]] bool empty() const { return pair.empty(); }
 };
 
-/// Integers as sum_i 2^(bits*i) * digit_i. Digits are in [-2^(bits-1), 2^(bits-1)), the last one is what is left.
+/// Integers as sum_i 2^(bits*i) * digit_i. Digits are in [-2^(bits-1), 2^(bits-1)), the last one is what is left (but
+/// see excess()).
 class Digits {
  public:
   static constexpr std::size_t most = 4;

@@ -9,8 +9,9 @@
 /// \file
 /// Exact products of int16 matrices in 32-bit sums, which are widened to 64 bits before they could overflow. A few
 /// columns are cut into digits of 8 bits, several hundred products of which fit whatever the weights are. Of many
-/// columns values of 15 bits and a sign are taken whole, and larger ones as two or three digits: how many products fit
-/// is found from the weights, in what a look at each of them costs.
+/// columns values of 15 bits and a sign are taken whole, few larger ones among them as a digit and an excess that is
+/// added, and many as two or three digits: how many products fit is found from the weights, in what a look at each of
+/// them costs.
 
 namespace tessera {
 
