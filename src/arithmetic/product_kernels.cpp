@@ -182,7 +182,6 @@ HWY_INLINE std::int64_t total_of(const S* sums) {
   }
   return total;
 #else
-  const Sums d;
   const hn::Half<Sums> half;
   const hn::RepartitionToWide<Sums> wide;
   auto total = hn::Zero(wide);
