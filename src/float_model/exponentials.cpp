@@ -1,5 +1,7 @@
 #include "float_model/exponentials.hpp"
 
+#include <math.h>  // isnan without a namespace: Highway's code for single lanes
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>

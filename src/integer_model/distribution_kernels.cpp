@@ -1,5 +1,7 @@
 #include "integer_model/distribution_kernels.hpp"
 
+#include <math.h>  // isnan without a namespace: Highway's code for single lanes
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "integer_model/distribution_kernels.cpp"
 #include <hwy/foreach_target.h>
