@@ -1,10 +1,10 @@
 #include "float_model/exponentials.hpp"
 
-#include <math.h>  // isnan without a namespace: Highway's code for single lanes
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+
+using std::isnan;  // Highway's code for single lanes names it without a namespace
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "float_model/exponentials.cpp"

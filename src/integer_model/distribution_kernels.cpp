@@ -1,6 +1,8 @@
 #include "integer_model/distribution_kernels.hpp"
 
-#include <math.h>  // isnan without a namespace: Highway's code for single lanes
+#include <cmath>
+
+using std::isnan;  // Highway's code for single lanes names it without a namespace
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "integer_model/distribution_kernels.cpp"
