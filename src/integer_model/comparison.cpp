@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "integer_model/distribution_kernels.hpp"
+#include "arithmetic/distribution_kernels.hpp"
 
 namespace tessera {
 namespace {
@@ -56,17 +56,15 @@ struct IntegerScores {
   }
 };
 
-/// Calls body(row, first token, tokens) for all rows, of some tokens row after row: threads share the tokens, so that
-/// sums have one order.
+/// Calls body(logits of some tokens, the first of these), by threads that share the tokens: sums have one order.
 template <class Body>
-void for_rows_of_tokens(std::size_t rows, std::size_t tokens, const Body& body) {
+void for_tokens(const LogitRows& logits, const Body& body) {
   const auto threads = static_cast<std::size_t>(omp_get_max_threads());
-  const std::size_t run = std::max<std::size_t>(8, (tokens + threads - 1) / threads);  // a cache line of logits or more
+  const std::size_t run = std::max<std::size_t>(8, (logits.tokens + threads - 1) / threads);  // a cache line or more
 #pragma omp parallel for schedule(static)
-  for (std::size_t first = 0; first < tokens; first += run) {
-    for (std::size_t row = 0; row < rows; ++row) {
-      body(row, first, std::min(run, tokens - first));
-    }
+  for (std::size_t first = 0; first < logits.tokens; first += run) {
+    const std::size_t tokens = std::min(run, logits.tokens - first);
+    body(LogitRows{logits.values + first, logits.rows, tokens, logits.stride}, first);
   }
 }
 
@@ -79,9 +77,9 @@ IntegerScores integer_scores(IntegerTransformer& transformer, std::span<const st
   s.scale = scale;
   std::vector<std::int64_t> known(2 * n, none);  // maxima, and logits of the next tokens, which one rank has
   std::vector<std::int64_t> where(n);
-  for_rows_of_tokens(s.rows.size(), n, [&](std::size_t row, std::size_t t, std::size_t count) {
-    take_largest(s.logits.data() + row * n + t, static_cast<std::int64_t>(row), count, known.data() + t,
-                 where.data() + t);
+  const LogitRows logits{s.logits.data(), s.rows.size(), n, n};
+  for_tokens(logits, [&](const LogitRows& some, std::size_t first) {
+    take_largest(some, known.data() + first, where.data() + first);
   });
   const std::vector<std::int64_t> mine(known.begin(), known.begin() + static_cast<std::ptrdiff_t>(n));
   for (std::size_t t = 0; t < n; ++t) {
@@ -100,14 +98,16 @@ IntegerScores integer_scores(IntegerTransformer& transformer, std::span<const st
       s.likeliest[t] = -(static_cast<std::int64_t>(s.rows.first) + where[t]);
     }
   }
-  for_rows_of_tokens(s.rows.size(), n, [&](std::size_t row, std::size_t t, std::size_t count) {
-    const std::int64_t* const logits = s.logits.data() + row * n + t;
+  for_tokens(logits, [&](const LogitRows& some, std::size_t first) {
     if (scale.cap == 0) {
-      add_exponentials(logits, s.maxima.data() + t, scale.scale, count, s.log_sums.data() + t);
+      add_exponentials(some, s.maxima.data() + first, scale.scale, s.log_sums.data() + first);
       return;
     }
-    for (std::size_t i = 0; i < count; ++i) {
-      s.log_sums[t + i] += std::exp(scale.difference(logits[i], s.maxima[t + i]));
+    for (std::size_t row = 0; row < some.rows; ++row) {
+      for (std::size_t t = 0; t < some.tokens; ++t) {
+        const std::int64_t logit = some.values[row * some.stride + t];
+        s.log_sums[first + t] += std::exp(scale.difference(logit, s.maxima[first + t]));
+      }
     }
   });
   comm.all_reduce_max(s.likeliest);

@@ -1,6 +1,8 @@
 #include "layers/logits/logits.hpp"
 
 #include <algorithm>
+
+#include "arithmetic/distribution_kernels.hpp"
 #include "subprotocols/inference.hpp"
 
 namespace tessera {
@@ -65,23 +67,14 @@ std::vector<std::uint32_t> infer_choices(const InferenceContext& context, const 
   if (logits.sampled) {
     return infer_samples(context, logits, rows, tokens, generation);
   }
-  std::vector<std::int64_t> mine(n, INT64_MIN);
-  std::vector<std::size_t> best(n, 0);  // the first of equals
-  for (std::size_t row = 0; row < vocabulary.size(); ++row) {
-    const std::span<const std::int64_t> values = std::span(rows).subspan(row * n, n);
-    for (std::size_t t = 0; t < n; ++t) {
-      if (values[t] > mine[t]) {
-        mine[t] = values[t];
-        best[t] = row;
-      }
-    }
-  }
+  std::vector<std::int64_t> mine(n, INT64_MIN), best(n);
+  take_largest({rows.data(), vocabulary.size(), n, n}, mine.data(), best.data());
   std::vector<std::int64_t> largest = mine;
   context.comm.all_reduce_max(std::span(largest));
   std::vector<std::int64_t> ids(n, INT64_MIN);  // negated: the lowest id wins
   for (std::size_t t = 0; t < n; ++t) {
     if (vocabulary.size() > 0 && mine[t] == largest[t]) {
-      ids[t] = -static_cast<std::int64_t>(vocabulary.first + best[t]);
+      ids[t] = -(static_cast<std::int64_t>(vocabulary.first) + best[t]);
     }
   }
   context.comm.all_reduce_max(std::span(ids));
