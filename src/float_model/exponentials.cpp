@@ -4,8 +4,6 @@
 #include <cmath>
 #include <cstddef>
 
-using std::isnan;  // Highway's code for single lanes names it without a namespace
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "float_model/exponentials.cpp"
 #include <hwy/foreach_target.h>
