@@ -191,10 +191,12 @@ std::vector<SegmentClass> make_segments(const LookupInput& input, unsigned top, 
 }
 
 void SparseNodes::add(const SegmentClass& segments, const std::function<Children(std::size_t)>& node) {
+  const auto before = static_cast<std::ptrdiff_t>(own.size());
   for (std::size_t i = 0; i < segments.segments.size(); ++i) {
     own.push_back({segments.segments[i].place, node(i)});
   }
-  std::ranges::sort(own, {}, &SparseNode::index);
+  std::ranges::sort(own.begin() + before, own.end(), {}, &SparseNode::index);
+  std::ranges::inplace_merge(own, own.begin() + before, {}, &SparseNode::index);
 }
 
 void SparseNodes::move(const NodeOwners& owners, unsigned height, Communicator& comm) {

@@ -25,8 +25,7 @@ CommittedWord oracle_word(const CommittedOracle& oracle) {
                F::two_adicity - std::min(F::two_adicity, parameters.log_inverse_rate) &&
            oracle.layout.domain(parameters).valid();
   };
-  if (parameters.log_rows < least_rows || parameters.log_rows > OracleLayout::min_log_chunk || !has_rows(parameters) ||
-      !fits()) {
+  if (parameters.log_rows < least_rows || parameters.log_rows > most_log_rows || !has_rows(parameters) || !fits()) {
     throw std::invalid_argument(
         "oracle parameters outside 4 <= log_rows <= 7, log_inverse_rate >= 1, domain <= 2^32, "
         "fewer than half of its pieces absent");

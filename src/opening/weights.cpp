@@ -82,8 +82,6 @@ BandPoint band_point(const RowBand& band, std::span<const E> row_point) {
 
 namespace {
 
-unsigned log_padded_chunk(const Shape& shape) { return std::max(shape.inner_bits(), OracleLayout::min_log_chunk); }
-
 /// The dimensions with several chunks.
 std::vector<std::size_t> cut_dimensions(const Shape& shape) {
   std::vector<std::size_t> cut;
@@ -102,7 +100,7 @@ void WeightEvaluator::place(std::size_t tensor, std::size_t band, Part& part) co
   const BandPoint inside = band_point(rows, rows_);
   Point point = vector_;
   point.insert(point.end(), inside.rows.begin(), inside.rows.end());
-  const unsigned chunk_bits = log_padded_chunk(layout_.tensors()[tensor]);
+  const unsigned chunk_bits = layout_.log_padded_chunk(tensor);
   const std::size_t high_bits = point.size() - chunk_bits;
   const std::span<const E> high = std::span<const E>(point).first(high_bits);
   part.chunk = split_chunk_point(layout_.tensors()[tensor], std::span<const E>(point).subspan(high_bits));
@@ -122,7 +120,7 @@ void WeightEvaluator::find_runs(std::size_t tensor, std::vector<Part>& of_bands)
   const std::size_t step = shape.outer_place(numbers);
   numbers[last] = (std::size_t{1} << shape.dimensions()[last].outer_bits()) - 1;
   const std::size_t others = ~shape.outer_place(numbers);  // bits of an outer index
-  const unsigned chunk_bits = log_padded_chunk(shape);
+  const unsigned chunk_bits = layout_.log_padded_chunk(tensor);
   const std::span<const std::size_t> indices = shape.outer_indices();
   const std::span<const std::size_t> offsets = layout_.offsets(tensor);
   for (std::size_t chunk = 0, count = 0; chunk < indices.size(); chunk += count) {

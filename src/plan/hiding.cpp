@@ -16,7 +16,7 @@ Shape columns_shape(std::size_t columns, unsigned log_rows) {
   // few chunks, whatever a key asks for
   constexpr unsigned log_chunks = 10;
   const unsigned log_cells = ceil_log2(columns << log_rows);
-  const unsigned log_chunk = std::max(OracleLayout::min_log_chunk, log_cells - std::min(log_cells, log_chunks));
+  const unsigned log_chunk = std::max(most_log_rows, log_cells - std::min(log_cells, log_chunks));
   const std::size_t in_chunk = std::size_t{1} << (log_chunk - log_rows);
   return Shape({Dimension::outer((columns + in_chunk - 1) / in_chunk), Dimension::whole(std::size_t{1} << log_chunk)});
 }

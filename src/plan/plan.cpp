@@ -108,7 +108,7 @@ void check_statement(const VerifyingKey& key, const Statement& statement) {
 }
 
 PackedOracle pack_state(std::vector<Shape> tensors) {
-  const unsigned log_size = ceil_log2(packed_size(tensors));
+  const unsigned log_size = ceil_log2(packed_size(tensors, 0));
   // few rows keep opened columns short, many the first bound vector, which is as long as a row; a large oracle is
   // encoded at rate 1/2 (half the time and memory, a few more opened columns)
   const unsigned rows = log_size >= 30 ? 7 : log_size >= 26 ? 6 : std::clamp(log_size, 19U, 20U) - 15;
@@ -121,14 +121,29 @@ constexpr std::uint64_t witness_rate_unit = 32;
 /// The most that it may be in a hiding proof, whatever its size.
 constexpr std::uint64_t most_hiding_rate = 12;
 
+/// Rows of a witness of so many values: few keep opened columns short, many the first bound vector, which is as long as
+/// a row.
+std::size_t witness_rows(std::uint64_t size) {
+  const auto rows_for = [&](unsigned log_columns, std::uint64_t most) {
+    const std::uint64_t rows = (size + (std::uint64_t{1} << log_columns) - 1) >> log_columns;
+    return std::min((rows + row_unit - 1) / row_unit * row_unit, most);
+  };
+  return std::max({std::uint64_t{16}, rows_for(15, 32), rows_for(20, 64), rows_for(24, 128)});
+}
+
 /// The most that a witness's rate may be, in units of 1/32. The more there is to encode, the more its time counts
-/// beside the bytes of columns that are opened; it grows in small steps, so that these do.
-std::uint64_t most_witness_rate(std::uint64_t used) {
+/// beside the bytes of columns that are opened; it grows in small steps, so that these do, and where columns get longer
+/// it falls, so that there are fewer.
+std::uint64_t most_witness_rate(std::uint64_t size) {
   const auto growth = [&](unsigned log_begin, std::uint64_t most) {
     const std::uint64_t begin = std::uint64_t{1} << log_begin;
-    return most * (std::clamp(used, begin, 2 * begin) - begin) >> log_begin;
+    return most * (std::clamp(size, begin, 2 * begin) - begin) >> log_begin;
   };
-  return 6 + growth(21, 6) + growth(24, 3);
+  const unsigned log_step = 23;  // values from which on there are 8 rows more
+  if (size > std::uint64_t{1} << 25 && size <= std::uint64_t{1} << 26) {
+    return 13 + ((size - 1) >> (log_step - 1)) % 2;
+  }
+  return 6 + growth(21, 6) + std::min<std::uint64_t>(growth(24, 3), 2) + std::min<std::uint64_t>(growth(26, 2), 1);
 }
 
 /// As many points as the columns need, in pieces.
@@ -146,14 +161,18 @@ void choose_points(const OracleLayout& layout, std::uint64_t most_rate, OraclePa
 }  // namespace
 
 PackedOracle pack_witness(std::vector<Shape> tensors) {
-  const std::uint64_t most_rate = most_witness_rate(packed_size(tensors));
-  PackedOracle packed = pack_state(std::move(tensors));
-  choose_points(packed.layout, most_rate, packed.parameters);
+  const std::uint64_t size = packed_size(tensors, 0);
+  const std::size_t rows = witness_rows(size);
+  const unsigned log_rows = ceil_log2(rows);
+  const OracleParameters parameters{.log_rows = log_rows,
+                                    .absent_rows = static_cast<std::uint32_t>((std::size_t{1} << log_rows) - rows)};
+  PackedOracle packed{OracleLayout(std::move(tensors), parameters), parameters};
+  choose_points(packed.layout, most_witness_rate(size), packed.parameters);
   return packed;
 }
 
 PackedOracle pack_hiding_witness(std::vector<Shape> tensors, unsigned log_rows) {
-  PackedOracle packed{OracleLayout(std::move(tensors)), {log_rows}};
+  PackedOracle packed{OracleLayout(std::move(tensors), OracleParameters{log_rows}), {log_rows}};
   choose_points(packed.layout, most_hiding_rate, packed.parameters);
   return packed;
 }
@@ -179,7 +198,7 @@ std::optional<OracleParameters> low_rate_parameters(std::uint64_t size) {
 }  // namespace
 
 OracleParameters parameter_oracle_parameters(std::vector<Shape> tensors, bool hiding) {
-  const std::uint64_t size = packed_size(tensors);
+  const std::uint64_t size = packed_size(tensors, most_log_rows);
   const std::optional<OracleParameters> low_rate = hiding ? std::nullopt : low_rate_parameters(size);
   if (low_rate) {
     return *low_rate;

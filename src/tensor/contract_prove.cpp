@@ -34,21 +34,12 @@ class Contraction {
     }
     const std::span<const T> values = tensor.chunk(chunk);
     const std::size_t row_length = dimensions[last].chunk();
-    const std::size_t rows = values.size() / row_length;
-    std::vector<E> weights(rows, E::one());
-    std::vector<std::size_t> places(rows);
-    for (std::size_t row = 0; row < rows; ++row) {
-      std::size_t rest = row;
-      for (std::size_t j = last; j-- > 0;) {
-        const std::size_t index = base[j] + (rest & (dimensions[j].chunk() - 1));
-        rest >>= dimensions[j].log_chunk;
-        if (axes_[j]) {
-          weights[row] *= (*axes_[j])[index];
-        } else {
-          places[row] += index * stride_[j];
-        }
-      }
+    std::vector<E> weights{E::one()};
+    std::vector<std::size_t> places{0};
+    for (std::size_t j = 0; j < last; ++j) {
+      append_dimension(j, base[j], weights, places);
     }
+    const std::size_t rows = weights.size();
     if (axes_[last]) {
       std::vector<E> dots(rows);
       const std::span<const E> last_weights = std::span<const E>(*axes_[last]).subspan(base[last], row_length);
@@ -82,6 +73,24 @@ class Contraction {
   }
 
  private:
+  /// Rows by their indices up to dimension j - 1 -> by those up to j, which begin with `base`.
+  void append_dimension(std::size_t j, std::size_t base, std::vector<E>& weights,
+                        std::vector<std::size_t>& places) const {
+    const std::size_t size = shape_.dimensions()[j].chunk();
+    std::vector<E> all_weights;
+    std::vector<std::size_t> all_places;
+    all_weights.reserve(weights.size() * size);
+    all_places.reserve(weights.size() * size);
+    for (std::size_t row = 0; row < weights.size(); ++row) {
+      for (std::size_t index = base; index < base + size; ++index) {
+        all_weights.push_back(axes_[j] ? weights[row] * (*axes_[j])[index] : weights[row]);
+        all_places.push_back(places[row] + (axes_[j] ? 0 : index * stride_[j]));
+      }
+    }
+    weights = std::move(all_weights);
+    places = std::move(all_places);
+  }
+
   static constexpr std::size_t max_dot = 4096;  // a power of two, as all row lengths are
 
   const Shape& shape_;

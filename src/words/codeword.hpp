@@ -57,6 +57,7 @@ struct WordShape {
   std::size_t width = 0;
   unsigned log_columns = 0;
   WordDomain domain;
+  std::size_t columns = 0;  ///< that are not zero
 };
 
 struct RowSink;  // row_groups.hpp

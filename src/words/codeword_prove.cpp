@@ -92,12 +92,16 @@ void hash_blocks(LeafHasher& hasher, RowSink& sink) {
   sink.after_blocks = [&](Range classes, Range rows, std::span<F> scratch) { hasher.end(classes, rows, scratch); };
 }
 
+/// log2 of the largest coset to encode at once: about as long as what is evaluated. Longer ones would take more memory,
+/// and save nothing.
+unsigned log_evaluated(const WordShape& shape) { return ceil_log2(shape.columns - shape.columns / 3); }
+
 Codeword encode_whole(const WordShape& shape, bool keep_columns, Communicator& comm,
                       std::shared_ptr<const LeafExtras> extras, const EncodeRows& encode) {
   const unsigned log_size = shape.domain.log_size;
   // alone, a coset after the other: a rank touches less memory
   const ResidueShares positions = comm.size() == 1 && !keep_columns
-                                      ? ResidueShares::alone(log_size, log_size - shape.log_columns)
+                                      ? ResidueShares::alone(log_size, log_size - log_evaluated(shape))
                                       : ResidueShares(log_size, comm.rank(), comm.size());
   RawVector<F> columns(keep_columns ? positions.size() * shape.width : 0);
   LeafHasher hasher(shape, positions, extras.get());
@@ -170,8 +174,7 @@ Codeword encode_pieces(const WordShape& shape, Communicator& comm, std::shared_p
   const WordDomain& domain = shape.domain;
   const LeafShares leaves(domain, comm.size());
   const Range mine = leaves.groups_of(comm.rank());
-  // none longer than what is evaluated: it would take more memory, and save nothing
-  const unsigned log_most = shape.log_columns - std::min(shape.log_columns, domain.log_piece());
+  const unsigned log_most = log_evaluated(shape) - std::min(log_evaluated(shape), domain.log_piece());
   // a coefficient is read in about a third of the time that a value is transformed and hashed in, and there are about
   // 3/4 as many as columns have room for
   const std::vector<PieceRun> cosets = cosets_of(mine, log_most, std::ldexp(0.25, static_cast<int>(log_most)));
@@ -214,8 +217,10 @@ Codeword encode_word(const WordShape& shape, bool keep_columns, Communicator& co
 Codeword encode_oracle(const OracleLayout& layout, const OracleParameters& parameters,
                        std::span<const IntegerTensor> tensors, bool keep_columns, Communicator& comm,
                        std::shared_ptr<const LeafExtras> extras) {
-  return encode_word({parameters.rows(), layout.log_columns(parameters), layout.domain(parameters)}, keep_columns, comm,
-                     std::move(extras), [&](std::span<const ResidueShares> shares, std::span<const RowSink> sinks) {
+  const WordShape shape{parameters.rows(), layout.log_columns(parameters), layout.domain(parameters),
+                        layout.columns(parameters)};
+  return encode_word(shape, keep_columns, comm, std::move(extras),
+                     [&](std::span<const ResidueShares> shares, std::span<const RowSink> sinks) {
                        encode_cosets(layout, parameters, tensors, shares, comm, sinks);
                      });
 }

@@ -157,7 +157,8 @@ class CosetTransform {
   void add_up(const Coefficients& coefficients, std::size_t present, const std::vector<F>& factors, std::size_t first,
               std::size_t count, FoldTerms& terms, Sums& sums) const {
     const std::size_t here = std::min(count, present - std::min(present, first));
-    if (factors.size() <= 1 || !add_integers(coefficients, first, count, F::one(), terms)) {  // nothing to multiply
+    const bool alone = first + (std::size_t{1} << positions_.log_size()) >= present;  // nothing to multiply
+    if (alone || !add_integers(coefficients, first, count, F::one(), terms)) {
       if (here > 0) {
         coefficients(first, here, sums.data());
       }

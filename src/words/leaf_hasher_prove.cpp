@@ -57,6 +57,7 @@ void LeafHasher::absorb(std::size_t number, const ValueBlock& block) {
     }
   }
   const std::lock_guard lock(mutex_);
+  assert(log_distance_.value_or(block.log_distance) == block.log_distance);
   log_distance_ = block.log_distance;
 }
 

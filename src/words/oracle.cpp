@@ -28,12 +28,21 @@ std::vector<T> of_parts(const Shape& shape, const Shape& whole, const OfChunk& o
   return values;
 }
 
+/// log2 of the least size of a chunk in such rows.
+unsigned least_chunk(const OracleParameters& parameters) {
+  if (parameters.log_rows > most_log_rows || parameters.absent_rows >= std::size_t{1} << parameters.log_rows) {
+    throw std::invalid_argument("an oracle of 2^" + std::to_string(parameters.log_rows) + " rows, " +
+                                std::to_string(parameters.absent_rows) + " absent");
+  }
+  return parameters.band(0).log_rows;
+}
+
 /// Each tensor's chunks with their padding.
-std::vector<Pieces> padded_chunks(std::span<const Shape> tensors) {
+std::vector<Pieces> padded_chunks(std::span<const Shape> tensors, unsigned min_log_chunk) {
   std::vector<Pieces> chunks;
   for (const Shape& tensor : tensors) {
     const Shape shape = tensor.undivided();
-    chunks.push_back({std::max(shape.inner_bits(), OracleLayout::min_log_chunk), shape.chunk_count()});
+    chunks.push_back({std::max(shape.inner_bits(), min_log_chunk), shape.chunk_count()});
   }
   return chunks;
 }
@@ -104,7 +113,7 @@ OracleLayout::OracleLayout(std::vector<Shape> tensors, unsigned min_log_size) : 
 }
 
 OracleLayout::OracleLayout(std::vector<Shape> tensors, const OracleParameters& parameters)
-    : tensors_(std::move(tensors)) {
+    : tensors_(std::move(tensors)), min_log_chunk_(least_chunk(parameters)) {
   if (parameters.absent_rows == 0) {
     pack_flat();
   } else {
@@ -113,10 +122,11 @@ OracleLayout::OracleLayout(std::vector<Shape> tensors, const OracleParameters& p
 }
 
 void OracleLayout::pack_flat() {
-  const std::vector<Pieces> chunks = padded_chunks(tensors_);
+  const std::vector<Pieces> chunks = padded_chunks(tensors_, min_log_chunk_);
   const Slots slots = deal_slots(chunks);
   used_ = slots.used;
-  log_size_ = std::max(ceil_log2(used_), min_log_chunk);
+  log_size_ = std::max(ceil_log2(used_), min_log_chunk_);
+  log_largest_chunk_ = min_log_chunk_;
   std::vector<std::vector<std::size_t>> first(tensors_.size());
   for (std::size_t t = 0; t < tensors_.size(); ++t) {
     const auto& [log_size, count] = chunks[t];
@@ -132,10 +142,7 @@ void OracleLayout::pack_flat() {
 void OracleLayout::pack_bands(const OracleParameters& parameters) {
   absent_rows_ = parameters.absent_rows;
   log_rows_ = parameters.log_rows;
-  if (parameters.absent_rows >= std::size_t{1} << parameters.log_rows || parameters.band(0).log_rows > min_log_chunk) {
-    throw std::invalid_argument("an oracle of " + std::to_string(parameters.rows()) + " rows");
-  }
-  const std::vector<Pieces> chunks = padded_chunks(tensors_);
+  const std::vector<Pieces> chunks = padded_chunks(tensors_, min_log_chunk_);
   used_ = deal_slots(chunks).used;  // whether that many have places
   const Runs dealt = deal_to_bands(chunks, used_, parameters);
   columns_ = dealt.columns;
@@ -176,7 +183,8 @@ void OracleLayout::place(std::vector<std::vector<std::size_t>> first, std::vecto
 }
 
 void OracleLayout::check_rows(const OracleParameters& parameters) const {
-  if (parameters.absent_rows != absent_rows_ || (absent_rows_ > 0 && parameters.log_rows != log_rows_)) {
+  if (parameters.absent_rows != absent_rows_ ||
+      (absent_rows_ > 0 ? parameters.log_rows != log_rows_ : parameters.log_rows > min_log_chunk_)) {
     throw std::invalid_argument("an oracle's tensors are packed for other rows than " +
                                 std::to_string(parameters.rows()));
   }
@@ -207,20 +215,24 @@ unsigned OracleLayout::log_columns(const OracleParameters& parameters) const {
   return absent_rows_ > 0 ? ceil_log2(columns_) : log_size_ - std::min(log_size_, parameters.log_rows);
 }
 
-std::uint64_t packed_size(std::span<const Shape> tensors) {
+std::uint64_t packed_size(std::span<const Shape> tensors, unsigned min_log_chunk) {
   std::uint64_t used = 0;
   for (const Shape& tensor : tensors) {
     const Shape shape = tensor.undivided();
-    used += std::uint64_t{shape.chunk_count()} << std::max(shape.inner_bits(), OracleLayout::min_log_chunk);
+    used += std::uint64_t{shape.chunk_count()} << std::max(shape.inner_bits(), min_log_chunk);
   }
-  return std::max(used, std::uint64_t{1} << OracleLayout::min_log_chunk);
+  return used;
 }
 
 PackedOracle pack_oracle(std::vector<Shape> tensors, OracleParameters parameters) {
   const std::size_t all = std::size_t{1} << parameters.log_rows;
-  const std::uint64_t size = packed_size(tensors);
-  const std::uint64_t columns = std::uint64_t{1} << (ceil_log2(size) - std::min(ceil_log2(size), parameters.log_rows));
-  const std::vector<Pieces> chunks = padded_chunks(tensors);
+  parameters.absent_rows = 0;
+  OracleLayout whole(tensors, parameters);
+  const std::uint64_t columns = std::uint64_t{1} << whole.log_columns(parameters);
+  // fewer rows are more than half of them, so their largest band has half
+  const unsigned least = std::max(parameters.log_rows, 1U) - 1;
+  const std::uint64_t size = packed_size(tensors, least);
+  const std::vector<Pieces> chunks = padded_chunks(tensors, least);
   const std::size_t used = deal_slots(chunks).used;
   for (std::size_t rows = all / 2 + row_unit; rows < all; rows += row_unit) {
     if (rows * columns < size) {
@@ -232,8 +244,7 @@ PackedOracle pack_oracle(std::vector<Shape> tensors, OracleParameters parameters
       return {OracleLayout(std::move(tensors), fewer), fewer};
     }
   }
-  parameters.absent_rows = 0;
-  return {OracleLayout(std::move(tensors)), parameters};
+  return {std::move(whole), parameters};
 }
 
 }  // namespace tessera

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <bit>
 
 #include "cluster/communicator.hpp"
@@ -62,29 +63,36 @@ struct OracleParameters {
   }
 };
 
-/// Rows are absent by 16: as many are encoded at once, two cache lines of a column.
-inline constexpr unsigned row_unit = 16;
-/// Whether so many rows can be absent: a multiple of 16, less than half of all.
+/// The most rows that an oracle has, log2.
+inline constexpr unsigned most_log_rows = 7;
+/// Rows are absent by 8: as many are encoded at once, a cache line of a column.
+inline constexpr unsigned row_unit = 8;
+/// Whether so many rows can be absent: a multiple of 8, less than half of all.
 bool has_rows(const OracleParameters& parameters);
 
 /// How the chunks of several tensors are packed into an oracle's matrix: largest chunk first, then tensor, then chunk
-/// order; chunks below 2^7 values are padded to that (the padding variables are 0 in all claims). A chunk has whole
-/// columns of a band of rows: value i is in row i mod 2^log_rows of the band, and in the chunk's first column + i /
-/// 2^log_rows. Parts of divided chunks lie in their chunk one after the other: where values are does not depend on how
-/// many ranks share them.
+/// order; a chunk of fewer values than the largest band has rows is padded to that (the padding variables are 0 in all
+/// claims). A chunk has whole columns of a band of rows: value i is in row i mod 2^log_rows of the band, and in the
+/// chunk's first column + i / 2^log_rows. Parts of divided chunks lie in their chunk one after the other: where values
+/// are does not depend on how many ranks share them.
 ///
 /// If all rows are there they are one band, in which chunks follow each other. Else a chunk goes to the first band
 /// that has columns for it below ceil(used / rows), or if none has to where it ends first, and this is the bound then.
 class OracleLayout {
  public:
-  static constexpr unsigned min_log_chunk = 7;
   OracleLayout() = default;
-  /// A layout for 2^k rows, any k <= 7, all there.
-  explicit OracleLayout(std::vector<Shape> tensors, unsigned min_log_size = min_log_chunk);
+  /// A layout for 2^k rows, any k <= 7, all there: chunks are padded to 2^7.
+  explicit OracleLayout(std::vector<Shape> tensors, unsigned min_log_size = most_log_rows);
   /// A layout for the rows of `parameters`.
   OracleLayout(std::vector<Shape> tensors, const OracleParameters& parameters);
 
   [[nodiscard]] const std::vector<Shape>& tensors() const { return tensors_; }
+  /// log2 of the values that every chunk has at least, with its padding.
+  [[nodiscard]] unsigned min_log_chunk() const { return min_log_chunk_; }
+  /// log2 of the size of a tensor's chunks with their padding.
+  [[nodiscard]] unsigned log_padded_chunk(std::size_t tensor) const {
+    return std::max(tensors_[tensor].inner_bits(), min_log_chunk_);
+  }
   /// The band of rows that the chunk lies in: its number, as OracleParameters::band() has it.
   [[nodiscard]] std::size_t band(std::size_t tensor, std::size_t chunk) const {
     return bands_.empty() ? 0 : bands_[tensor][chunk];
@@ -125,7 +133,8 @@ class OracleLayout {
   std::vector<std::vector<std::size_t>> offsets_;
   std::vector<std::vector<std::uint8_t>> bands_;  // empty: of all chunks it is the only one
   std::uint32_t absent_rows_ = 0;
-  unsigned log_largest_chunk_ = min_log_chunk;
+  unsigned min_log_chunk_ = most_log_rows;
+  unsigned log_largest_chunk_ = 0;
   // if rows are absent
   unsigned log_rows_ = 0;
   unsigned log_most_columns_ = 0;
@@ -143,8 +152,8 @@ struct CommittedOracle {
   unsigned row_work = 0;  // bits of work before each challenge for a row variable, if that is more than it needs
 };
 
-/// How many values these tensors' chunks have with their padding; at least 2^7.
-std::uint64_t packed_size(std::span<const Shape> tensors);
+/// How many values these tensors' chunks have if each is padded to 2^min_log_chunk.
+std::uint64_t packed_size(std::span<const Shape> tensors, unsigned min_log_chunk);
 
 /// An oracle of these tensors with the fewest rows whose columns are padded to as many as those of all 2^log_rows rows:
 /// codewords are as long, and as many as the tensors need.

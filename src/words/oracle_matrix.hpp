@@ -78,7 +78,7 @@ struct PartSelection {
 /// `Selection` says which values a rank wants:
 ///   selection.visit(chunk_size, offset, log_rows, visit)
 /// calls visit(ColumnPiece) for those of a chunk at place `offset` of the oracle, in ascending order. Chunks are
-/// aligned to 2^7 >= the number of rows: a chunk is whole matrix columns, or the first values of one column if it is
+/// aligned to the number of rows or more: a chunk is whole matrix columns, or the first values of one column if it is
 /// shorter.
 class OracleMatrix {
  public:
@@ -191,7 +191,7 @@ class OracleMatrix {
     std::vector<std::size_t> read(received.size(), 0);
     for_tensors([&](const auto& tensor, std::size_t t, Range chunks) {
       using T = std::remove_cvref_t<decltype(tensor.chunk(0)[0])>;
-      std::array<T, std::size_t{1} << OracleLayout::min_log_chunk> values;  // a piece is at most a column
+      std::array<T, std::size_t{1} << most_log_rows> values;  // a piece is at most a column
       for (std::size_t i = chunks.first; i < chunks.last; ++i) {
         const auto source = static_cast<std::size_t>(owners_[i]);
         const auto visit = [&](ColumnPiece piece) {

@@ -23,7 +23,7 @@ OracleMatrix::OracleMatrix(const OracleLayout& layout, const OracleParameters& p
       comm_(comm),
       filled_(std::size_t{1} << layout.log_columns(parameters)),
       chunk_of_column_(filled_.size(), no_chunk) {
-  if (tensors.size() != layout.tensors().size() || log_rows_ > OracleLayout::min_log_chunk) {
+  if (tensors.size() != layout.tensors().size() || log_rows_ > layout.min_log_chunk()) {
     throw std::invalid_argument("commit_oracle: the oracle has " + std::to_string(layout.tensors().size()) +
                                 " tensors, " + std::to_string(tensors.size()) + " given, for " +
                                 std::to_string(parameters.rows()) + " rows");
@@ -32,7 +32,7 @@ OracleMatrix::OracleMatrix(const OracleLayout& layout, const OracleParameters& p
   for (std::size_t t = 0; t < layout.tensors().size(); ++t) {
     const Shape& shape = layout.tensors()[t];
     if (std::visit([&](const auto* tensor) { return !(tensor->shape() == shape); }, tensors[t]) ||
-        (shape.is_divided() && shape.inner_bits() < OracleLayout::min_log_chunk)) {
+        (shape.is_divided() && shape.inner_bits() < layout.min_log_chunk())) {
       throw std::invalid_argument("commit_oracle: tensor " + std::to_string(t) +
                                   " is cut into other chunks than the oracle's, or into less than whole columns");
     }
@@ -45,7 +45,7 @@ OracleMatrix::OracleMatrix(const OracleLayout& layout, const OracleParameters& p
       present_ = std::max(present_, column + columns);
       // chunks of a rank that is alone follow each other in memory, too; long ones are enough for a thread
       const bool goes_on = chunk > 0 && layout.band(t, chunk - 1) == band &&
-                           shape.inner_bits() >= OracleLayout::min_log_chunk &&
+                           shape.inner_bits() >= layout.min_log_chunk() &&
                            layout.offset(t, chunk) == layout.offset(t, chunk - 1) + shape.chunk_size() &&
                            (chunks_.size() - runs_.back()) << shape.inner_bits() < longest_run;
       if (!goes_on) {
@@ -158,7 +158,7 @@ void OracleMatrix::values(const GatheredRows& gathered, std::size_t column, std:
           const std::byte* bytes = stretch.bytes;
           const auto copy = [&](auto present) {  // the bytes are not aligned
             for (std::size_t i = 0; i < columns; ++i, to += rows, bytes += stretch.step) {
-              std::array<T, std::size_t{1} << OracleLayout::min_log_chunk> integers;
+              std::array<T, std::size_t{1} << most_log_rows> integers;
               std::memcpy(integers.data(), bytes, present * sizeof(T));
               to_field(std::span<const T>(integers).first(present), to);
               std::fill(to + present, to + rows, F::zero());

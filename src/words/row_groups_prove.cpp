@@ -19,14 +19,9 @@ constexpr std::size_t alone_rows = 16;
 constexpr std::size_t stored_bytes = std::size_t{1} << 26;
 constexpr std::size_t hashed_bytes = std::size_t{1} << 29;
 
-/// As many in all bands: the order in which a transform leaves its values hangs on it.
-std::size_t group_of_rows(const OracleParameters& parameters, std::size_t most = CosetTransform::lanes) {
-  return std::min(parameters.band(parameters.band_count() - 1).rows(), most);
-}
-
-std::size_t group_of_rows_alone(const OracleParameters& parameters, const ResidueShares& positions, bool hashed) {
+std::size_t most_rows_alone(const ResidueShares& positions, bool hashed) {
   const bool two_lines = (alone_rows * sizeof(F)) << positions.log_size() <= (hashed ? hashed_bytes : stored_bytes);
-  return group_of_rows(parameters, two_lines ? alone_rows : CosetTransform::lanes);
+  return two_lines ? alone_rows : CosetTransform::lanes;
 }
 
 /// A band of an oracle's rows, for a CosetEncoder.
@@ -116,12 +111,12 @@ namespace {
 class BandEncoder {
  public:
   BandEncoder(const OracleLayout& layout, const OracleParameters& parameters, std::span<const IntegerTensor> tensors,
-              std::span<const ResidueShares> shares, std::size_t rows_at_once, Communicator& comm)
+              std::span<const ResidueShares> shares, std::size_t most_at_once, Communicator& comm)
       : layout_(layout),
         parameters_(parameters),
         tensors_(tensors),
         shares_(shares),
-        rows_at_once_(rows_at_once),
+        most_at_once_(most_at_once),
         comm_(comm) {}
 
   template <class Encode>
@@ -129,8 +124,9 @@ class BandEncoder {
     for (std::size_t band = 0; band < parameters_.band_count(); ++band) {
       if (!encoder_ || parameters_.band_count() > 1) {
         encoder_.reset();  // before the next one takes memory
+        const RowBand rows = parameters_.band(band);
         encoder_.emplace(BandSource(layout_, parameters_, band, tensors_, comm_), layout_.log_columns(parameters_),
-                         shares_, rows_at_once_, parameters_.band(band).first);
+                         shares_, std::min(rows.rows(), most_at_once_), rows.first);
       }
       encode(*encoder_);
     }
@@ -141,7 +137,7 @@ class BandEncoder {
   const OracleParameters& parameters_;
   std::span<const IntegerTensor> tensors_;
   std::span<const ResidueShares> shares_;
-  std::size_t rows_at_once_;
+  std::size_t most_at_once_;
   Communicator& comm_;
   std::optional<CosetEncoder<BandSource>> encoder_;
 };
@@ -152,13 +148,13 @@ void encode_cosets(const OracleLayout& layout, const OracleParameters& parameter
                    std::span<const IntegerTensor> tensors, std::span<const ResidueShares> shares, Communicator& comm,
                    std::span<const RowSink> sinks) {
   if (comm.size() > 1) {
-    BandEncoder bands(layout, parameters, tensors, shares, group_of_rows(parameters), comm);
+    BandEncoder bands(layout, parameters, tensors, shares, CosetTransform::lanes, comm);
     bands([&](CosetEncoder<BandSource>& encoder) { encoder.encode(sinks); });
     return;
   }
   for (std::size_t i = 0; i < shares.size(); ++i) {
-    const std::size_t rows_at_once = group_of_rows_alone(parameters, shares[i], bool{sinks[i].block});
-    BandEncoder bands(layout, parameters, tensors, shares.subspan(i, 1), rows_at_once, comm);
+    const std::size_t most = most_rows_alone(shares[i], bool{sinks[i].block});
+    BandEncoder bands(layout, parameters, tensors, shares.subspan(i, 1), most, comm);
     for_classes(shares[i], true, [&](Range classes) {
       bands([&](CosetEncoder<BandSource>& encoder) { encoder.encode(classes, sinks[i]); });
     });

@@ -13,7 +13,7 @@ namespace tessera::test {
 struct OpeningCase {
   static std::vector<Shape> parameter_shapes() {
     return {Shape({Dimension::outer(3), Dimension::tiled(96), Dimension::tiled(192)}),  // chunks 1 x 32 x 64
-            Shape({Dimension::whole(5)}),                                               // below 2^7: padded
+            Shape({Dimension::whole(5)}),                                               // padded
             Shape({Dimension::outer(3), Dimension::tiled(192)}),                        // padded biases
             Shape({Dimension{40, 6}, Dimension{130, 7}})};
   }

@@ -165,7 +165,7 @@ TEST(Soundness, larger_oracle_lies_first_and_ties_keep_the_order) {
 TEST(Soundness, parameters_outside_the_range_are_refused) {
   for (const OracleParameters wrong :
        {OracleParameters{3, 1}, OracleParameters{8, 1}, OracleParameters{6, 0}, OracleParameters{4, 22},
-        OracleParameters{6, 1, 8}, OracleParameters{6, 1, 32}, OracleParameters{6, 1, 64}, OracleParameters{4, 1, 16},
+        OracleParameters{6, 1, 4}, OracleParameters{6, 1, 32}, OracleParameters{6, 1, 64}, OracleParameters{4, 1, 16},
         OracleParameters{6, 1, 0, 32}, OracleParameters{6, 1, 0, 1}}) {
     EXPECT_THROW(opening_schedule(std::vector<CommittedOracle>{oracle_of(20, wrong)}), std::invalid_argument);
   }

@@ -129,7 +129,7 @@ TEST(Builder, a_codeword_of_parameters_has_a_low_rate_where_proofs_gain_and_a_di
   EXPECT_EQ(rows_and_domain(121 * million), Oracle(128, 22));  // 968 Ki columns
   EXPECT_EQ(rows_and_domain(129 * million), Oracle(128, 22));  // 1032 Ki columns: rate 1/4
   EXPECT_EQ(rows_and_domain(341 * million), Oracle(128, 23));  // the last that 8 GiB hold at 1/3
-  EXPECT_EQ(rows_and_domain(342 * million), Oracle(96, 23));
+  EXPECT_EQ(rows_and_domain(342 * million), Oracle(88, 23));
   EXPECT_EQ(rows_and_domain(121 * million, true), Oracle(64, 22));
   EXPECT_EQ(rows_and_domain(129 * million, true), Oracle(128, 22));
 }

@@ -91,8 +91,16 @@ TEST(Passes, a_witness_has_points_by_its_size) {
                                                                                 {1U << 22, 12},
                                                                                 {1U << 24, 12},
                                                                                 {3U << 23, 13},
-                                                                                {1U << 25, 15},
-                                                                                {1U << 26, 15}}) {
+                                                                                {1U << 25, 14},
+                                                                                {(1U << 25) + (1U << 12), 13},
+                                                                                {9U << 22, 13},
+                                                                                {(9U << 22) + (1U << 12), 14},
+                                                                                {5U << 23, 14},
+                                                                                {(5U << 23) + (1U << 12), 13},
+                                                                                {1U << 26, 14},
+                                                                                {(1U << 26) + (1U << 12), 14},
+                                                                                {3U << 25, 15},
+                                                                                {1U << 27, 15}}) {
     SCOPED_TRACE(used);
     const PackedOracle packed =
         pack_witness({Shape({Dimension::outer(used >> log_chunk), Dimension::whole(std::size_t{1} << log_chunk)})});
@@ -102,6 +110,31 @@ TEST(Passes, a_witness_has_points_by_its_size) {
     EXPECT_TRUE(domain.valid());
     EXPECT_LE(32 * columns, q * domain.points());
     EXPECT_GT(32 * columns, q * (domain.points() - piece));
+  }
+}
+
+TEST(Passes, a_witness_has_rows_by_its_size) {
+  constexpr unsigned log_chunk = 12;
+  constexpr std::size_t more = 1U << log_chunk;
+  for (const auto& [size, rows] : std::vector<std::pair<std::size_t, std::size_t>>{{1U << 12, 16},
+                                                                                   {1U << 19, 16},
+                                                                                   {(1U << 19) + more, 24},
+                                                                                   {3U << 18, 24},
+                                                                                   {(3U << 18) + more, 32},
+                                                                                   {1U << 25, 32},
+                                                                                   {(1U << 25) + more, 40},
+                                                                                   {5U << 23, 40},
+                                                                                   {(5U << 23) + more, 48},
+                                                                                   {1U << 26, 64},
+                                                                                   {1U << 30, 64},
+                                                                                   {(1U << 30) + more, 72},
+                                                                                   {1U << 31, 128},
+                                                                                   {std::size_t{1} << 32, 128}}) {
+    SCOPED_TRACE(size);
+    const PackedOracle packed = pack_witness({Shape({Dimension::outer(size >> log_chunk), Dimension::whole(more)})});
+    EXPECT_EQ(packed.parameters.rows(), rows);
+    EXPECT_EQ(packed.layout.used(), size);
+    EXPECT_LE(packed.layout.columns(packed.parameters), (size + rows - 1) / rows + more / 8);
   }
 }
 

@@ -120,7 +120,8 @@ TEST(CommittedOracle, opened_columns_of_a_long_oracle_agree_with_the_definition)
                                   Shape({Dimension::outer(5), Dimension::whole(32)})};
   for (const OracleParameters& parameters :
        {OracleParameters{7, 1}, OracleParameters{4, 2}, OracleParameters{6, 1, 16}, OracleParameters{7, 1, 16},
-        OracleParameters{6, 1, 16, 13}, OracleParameters{7, 2, 16, 31}, OracleParameters{4, 2, 0, 1}}) {
+        OracleParameters{6, 1, 16, 13}, OracleParameters{7, 2, 16, 31}, OracleParameters{4, 2, 0, 1},
+        OracleParameters{6, 1, 24}, OracleParameters{6, 1, 8, 20}}) {
     const OracleLayout layout(shapes, parameters);
     const unsigned log_domain = layout.log_domain(parameters);
     std::vector<Column> expected;

@@ -23,14 +23,15 @@ TEST(OracleLayout, largest_chunk_first_then_tensor_then_chunk) {
 }
 
 TEST(OracleLayout, chunks_are_aligned_and_disjoint) {
-  for (const OracleParameters& rows : {OracleParameters{4, 1}, OracleParameters{7, 1}, OracleParameters{6, 1, 16},
-                                       OracleParameters{7, 1, 16}, OracleParameters{7, 1, 48}}) {
+  for (const OracleParameters& rows :
+       {OracleParameters{4, 1}, OracleParameters{7, 1}, OracleParameters{6, 1, 16}, OracleParameters{7, 1, 16},
+        OracleParameters{7, 1, 48}, OracleParameters{5, 1}, OracleParameters{6, 1, 24}}) {
     for (const auto& shapes : {OpeningCase::parameter_shapes(), OpeningCase::witness_shapes()}) {
       const OracleLayout layout(shapes, rows);
       std::vector<bool> taken(rows.rows() << layout.log_columns(rows));
       std::size_t used = 0, columns = 0, most_columns = 0;
       for (std::size_t t = 0; t < shapes.size(); ++t) {
-        const std::size_t size = std::max<std::size_t>(shapes[t].chunk_size(), 128);
+        const std::size_t size = std::max(shapes[t].chunk_size(), rows.band(0).rows());
         for (std::size_t chunk = 0; chunk < shapes[t].chunk_count(); ++chunk, used += size) {
           EXPECT_EQ(layout.offset(t, chunk) % size, 0U);
           const RowBand band = rows.band(layout.band(t, chunk));
@@ -85,12 +86,31 @@ TEST(OracleLayout, few_rows_for_as_many_columns) {
     return packed.parameters.rows();
   };
   EXPECT_EQ(rows_of(256), 64U);
-  for (const std::size_t chunks : {257U, 300U, 384U}) {
-    EXPECT_EQ(rows_of(chunks), 48U) << chunks;
+  for (const std::size_t chunks : {257U, 300U, 320U}) {
+    EXPECT_EQ(rows_of(chunks), 40U) << chunks;
   }
-  EXPECT_EQ(rows_of(385), 64U);
-  EXPECT_EQ(pack_oracle({Shape({Dimension::outer(257), Dimension::whole(512)})}, {5, 1}).parameters.rows(), 32U);
-  EXPECT_EQ(pack_oracle({Shape({Dimension::outer(257), Dimension::whole(512)})}, {7, 1}).parameters.rows(), 80U);
+  EXPECT_EQ(rows_of(321), 48U);
+  EXPECT_EQ(rows_of(384), 48U);
+  EXPECT_EQ(rows_of(385), 56U);
+  EXPECT_EQ(rows_of(449), 64U);
+  EXPECT_EQ(pack_oracle({Shape({Dimension::outer(257), Dimension::whole(512)})}, {5, 1}).parameters.rows(), 24U);
+  EXPECT_EQ(pack_oracle({Shape({Dimension::outer(257), Dimension::whole(512)})}, {7, 1}).parameters.rows(), 72U);
+}
+
+/// Tiles of 8 x 8 scores are two columns of 32 rows; a value is a column of the largest band.
+TEST(OracleLayout, chunks_are_padded_to_a_column_of_the_largest_band) {
+  const std::vector<Shape> shapes{Shape({Dimension::outer(3), Dimension::whole(64)}), Shape({Dimension::whole(1)})};
+  EXPECT_EQ(OracleLayout(shapes, OracleParameters{5, 1}).used(), 3U * 64 + 32);
+  EXPECT_EQ(OracleLayout(shapes, OracleParameters{6, 1, 24}).used(), 3U * 64 + 32);
+  EXPECT_EQ(OracleLayout(shapes, OracleParameters{6, 1}).used(), 3U * 64 + 64);
+  EXPECT_EQ(OracleLayout(shapes, OracleParameters{7, 1}).used(), 4U * 128);
+  EXPECT_EQ(OracleLayout(shapes).used(), 4U * 128);
+  const OracleLayout layout(shapes, OracleParameters{5, 1});
+  EXPECT_EQ(layout.offset(0, 2), 2U * 64);
+  EXPECT_EQ(layout.offset(1, 0), 3U * 64);
+  EXPECT_EQ(layout.log_padded_chunk(0), 6U);
+  EXPECT_EQ(layout.log_padded_chunk(1), 5U);
+  EXPECT_THROW((void)layout.columns({6, 1}), std::invalid_argument);
 }
 
 TEST(OracleLayout, refuses_rows_that_it_was_not_packed_for) {
