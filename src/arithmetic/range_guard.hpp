@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <mutex>
 #include <optional>
@@ -58,6 +59,20 @@ class RangeGuard {
   std::string tensor_;
   std::string message_;
   std::int64_t value_ = 0;
+};
+
+/// Smallest and largest value of a row, for one range check a row.
+struct Extent {
+  std::int64_t low = 0;
+  std::int64_t high = 0;
+  void include(std::int64_t value) {
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+  void check(RangeGuard& guard, std::string_view tensor, Bounds bounds) const {
+    guard.check(tensor, low, bounds);
+    guard.check(tensor, high, bounds);
+  }
 };
 
 }  // namespace tessera

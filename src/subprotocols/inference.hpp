@@ -120,20 +120,6 @@ inline bool worth_threads(std::size_t rows, std::size_t columns) {
 
 inline constexpr Bounds int16_bounds = Bounds::signed_bits(16);
 
-/// Smallest and largest value of a row, for one range check a row.
-struct Extent {
-  std::int64_t low = 0;
-  std::int64_t high = 0;
-  void include(std::int64_t value) {
-    low = std::min(low, value);
-    high = std::max(high, value);
-  }
-  void check(RangeGuard& guard, std::string_view tensor, Bounds bounds) const {
-    guard.check(tensor, low, bounds);
-    guard.check(tensor, high, bounds);
-  }
-};
-
 /// A row of values of one list, the tokens of a batch.
 struct ClampedRow {
   ClampId list;

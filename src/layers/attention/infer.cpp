@@ -2,6 +2,7 @@
 #include <array>
 
 #include "arithmetic/query_products.hpp"
+#include "arithmetic/score_kernels.hpp"
 #include "layers/qkv/qkv.hpp"
 #include "subprotocols/inference.hpp"
 
@@ -136,23 +137,17 @@ void TileStep::softmax_row(const QueryTile& tile, std::size_t row, Buffers& buff
   const std::size_t begin = plan.scores.first_key(tile.block, position);
   const std::int64_t* products = buffers.products.data() + row * buffers.stride;
   std::int32_t* exponential = buffers.exponential.data() + row * tile.keys();
-  const int shift = plan.score_shift;
-  const std::int64_t half = std::int64_t{1} << (shift - 1);
   buffers.score.resize(keys);
   buffers.remainder.resize(keys);
-  Extent taken{INT64_MAX, INT64_MIN};
-  for (std::size_t key = begin; key < keys; ++key) {
-    const std::int64_t sum = products[key] + half;
-    const std::int64_t z = sum >> shift;
-    taken.include(z);
-    buffers.score[key] = static_cast<std::int32_t>(z);
-    buffers.remainder[key] = static_cast<std::uint16_t>(sum & (2 * half - 1));
-  }
+  Extent taken = round_scores(products + begin, keys - begin, plan.score_shift, buffers.score.data() + begin,
+                              context.recording() ? buffers.remainder.data() + begin : nullptr);
   if (plan.capped) {
     taken = cap_row(tile, row, taken, buffers);
   }
   const std::int64_t maximum = taken.high;
   const std::vector<std::int32_t>& scores = plan.capped ? buffers.capped : buffers.score;
+  std::fill_n(exponential, begin, 0);
+  std::fill(exponential + keys, exponential + tile.keys(), 0);
   std::int64_t total = 0;
   if (static_cast<std::size_t>(maximum - taken.low) < tables.exponential.size()) {
     for (std::size_t key = begin; key < keys; ++key) {
@@ -342,7 +337,7 @@ std::vector<std::int16_t> infer(const InferenceContext& context, const Attention
     for (std::size_t i = 0; i < tiles.size(); ++i) {
       const QueryTile& tile = tiles[i];
       step.score_products(tile, buffers);
-      buffers.exponential.assign(tile.rows * tile.keys(), 0);
+      buffers.exponential.resize(tile.rows * tile.keys());
       buffers.sum.resize(tile.rows);
       for (std::size_t row = 0; row < tile.rows; ++row) {
         step.softmax_row(tile, row, buffers);
