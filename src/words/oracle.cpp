@@ -226,9 +226,8 @@ std::uint64_t packed_size(std::span<const Shape> tensors, unsigned min_log_chunk
 
 PackedOracle pack_oracle(std::vector<Shape> tensors, OracleParameters parameters) {
   const std::size_t all = std::size_t{1} << parameters.log_rows;
-  parameters.absent_rows = 0;
-  OracleLayout whole(tensors, parameters);
-  const std::uint64_t columns = std::uint64_t{1} << whole.log_columns(parameters);
+  const unsigned log_whole = ceil_log2(std::max<std::uint64_t>(packed_size(tensors, parameters.log_rows), all));
+  const std::uint64_t columns = std::uint64_t{1} << (log_whole - parameters.log_rows);
   // fewer rows are more than half of them, so their largest band has half
   const unsigned least = std::max(parameters.log_rows, 1U) - 1;
   const std::uint64_t size = packed_size(tensors, least);
@@ -244,7 +243,8 @@ PackedOracle pack_oracle(std::vector<Shape> tensors, OracleParameters parameters
       return {OracleLayout(std::move(tensors), fewer), fewer};
     }
   }
-  return {std::move(whole), parameters};
+  parameters.absent_rows = 0;
+  return {OracleLayout(std::move(tensors), parameters), parameters};
 }
 
 }  // namespace tessera
