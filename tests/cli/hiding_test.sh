@@ -66,8 +66,8 @@ expect_absent bad
 expect_same "$(left hidden)" 1 "refused jobs take no use"
 
 # who asks for one proof more than fits beside the parameters is told
-expect 0 '^proofs  *11: .* good for 10 is half as large' tessera commit --quiet --compact --hiding --proofs 11 --model model.h5 --out large
-expect 0 'key digest' tessera commit --quiet --compact --hiding --proofs 10 --model model.h5 --out large
+expect 0 '^proofs  *12: .* good for 11 is half as large' tessera commit --quiet --compact --hiding --proofs 12 --model model.h5 --out large
+expect 0 'key digest' tessera commit --quiet --compact --hiding --proofs 11 --model model.h5 --out large
 ! grep -q '^proofs' output || fail "a commitment that is not doubled says so"
 
 # work before row variables makes up for columns, of which more proofs need more
