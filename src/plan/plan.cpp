@@ -139,9 +139,9 @@ std::uint64_t most_witness_rate(std::uint64_t size) {
     const std::uint64_t begin = std::uint64_t{1} << log_begin;
     return most * (std::clamp(size, begin, 2 * begin) - begin) >> log_begin;
   };
-  const unsigned log_step = 23;  // values from which on there are 8 rows more
   if (size > std::uint64_t{1} << 25 && size <= std::uint64_t{1} << 26) {
-    return 13 + ((size - 1) >> (log_step - 1)) % 2;
+    constexpr unsigned log_half_step = 22;  // witness_rows() has 8 more after every 2^23 values
+    return 13 + ((size - 1) >> log_half_step) % 2;
   }
   return 6 + growth(21, 6) + std::min<std::uint64_t>(growth(24, 3), 2) + std::min<std::uint64_t>(growth(26, 2), 1);
 }

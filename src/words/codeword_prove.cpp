@@ -174,7 +174,8 @@ Codeword encode_pieces(const WordShape& shape, Communicator& comm, std::shared_p
   const WordDomain& domain = shape.domain;
   const LeafShares leaves(domain, comm.size());
   const Range mine = leaves.groups_of(comm.rank());
-  const unsigned log_most = log_evaluated(shape) - std::min(log_evaluated(shape), domain.log_piece());
+  const unsigned log_coset = log_evaluated(shape);
+  const unsigned log_most = log_coset - std::min(log_coset, domain.log_piece());
   // a coefficient is read in about a third of the time that a value is transformed and hashed in, and there are about
   // 3/4 as many as columns have room for
   const std::vector<PieceRun> cosets = cosets_of(mine, log_most, std::ldexp(0.25, static_cast<int>(log_most)));
