@@ -117,6 +117,7 @@ HWY_INLINE void expect_block(const ChildrenBlock* block) {
   }
 }
 constexpr std::size_t blocks_ahead = 3;
+constexpr std::size_t blocks_ahead_bound = 8;  // where a round reads four times as many as it has sums
 
 HWY_INLINE NodeSums first_round(ChildrenBlock* nodes, const WeightBlock* weights, E tau_value, std::size_t count) {
   const VFactor tau = factor(broadcast(tau_value));
@@ -158,6 +159,9 @@ HWY_INLINE NodeSums bind_round(const ChildrenBlock* in, ChildrenBlock* out, cons
   const VFactor challenge = factor(broadcast(challenge_value));
   VSums sums = zero_sums();
   for (std::size_t i = 0; i < count; i += 2 * vector_lanes) {
+    for (std::size_t block = 0; block < 4 * vector_lanes / block_lanes; ++block) {
+      expect_block(in + 2 * i / block_lanes + blocks_ahead_bound + block);
+    }
     const VPair p0 = bind_element(in, out, 0, i, challenge);
     const VPair p1 = bind_element(in, out, 2, i, challenge);
     const VPair q0 = bind_element(in, out, 4, i, challenge);

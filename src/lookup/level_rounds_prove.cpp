@@ -213,6 +213,7 @@ class NodeRounds : public SegmentRounds {
     if (!place_.are_flat()) {
       const std::size_t length = std::size_t{1} << log_length_;  // whole blocks, side by side
       BlockBuffer<ChildrenBlock> row = allocate_nodes(weights_.size() * length);
+#pragma omp parallel for schedule(static) if (weights_.size() > least_parallel_runs)
       for (std::size_t segment = 0; segment < weights_.size(); ++segment) {
         std::memcpy(row.data() + segment * length / block_lanes, nodes_.data() + place_(segment, 0) / block_lanes,
                     length / block_lanes * sizeof(ChildrenBlock));

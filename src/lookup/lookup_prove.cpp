@@ -100,6 +100,7 @@ LookupClaims evaluate_claims(const LookupInput& input, Point point, Communicator
       inner = eq_table(at.last(shape.inner_bits()));
     }
     const bool pair = input.has_pairs(input.structure.columns[c].table);
+    const EqIndices outer(at.first(shape.outer_bits()));
 #pragma omp parallel
     {
       std::vector<std::uint32_t> a(shape.chunk_size());
@@ -112,9 +113,9 @@ LookupClaims evaluate_claims(const LookupInput& input, Point point, Communicator
           continue;
         }
         read_chunk(input.columns[c], chunk, a, b);
-        const E outer = eq_index(at.first(shape.outer_bits()), shape.outer_index(chunk));
-        a_sum += outer * dot(std::span<const E>(inner), std::span<const std::uint32_t>(a));
-        b_sum += outer * dot(std::span<const E>(inner), std::span<const std::int32_t>(b));
+        const E weight = outer(shape.outer_index(chunk));
+        a_sum += weight * dot(std::span<const E>(inner), std::span<const std::uint32_t>(a));
+        b_sum += weight * dot(std::span<const E>(inner), std::span<const std::int32_t>(b));
       }
 #pragma omp critical(tessera_lookup_claims)
       {

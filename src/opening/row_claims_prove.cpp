@@ -82,18 +82,22 @@ std::vector<Work> owned_work(std::span<const WeightTerm> terms, std::span<const 
   return work;
 }
 
+/// Weights of columns that are products.
+struct ProductWeights {
+  std::span<const E> leading, trailing;
+};
+
 /// sums[row] += sum_c leading[c / |trailing|] * trailing[c % |trailing|] * columns[c * |sums| + row]: first over the
 /// longer of the two, so that few products are of elements of E.
 template <class T>
-void combine_columns(const ColumnWeights& weights, std::span<const T> columns, std::span<E> sums) {
-  const std::vector<E>& leading = weights.leading;
-  const std::vector<E>& trailing = weights.trailing;
+void combine_columns(const ProductWeights& weights, std::span<const T> columns, std::span<E> sums) {
+  const auto& [leading, trailing] = weights;
   const std::size_t width = trailing.size() * sums.size();
   if (leading.size() < trailing.size()) {
     std::vector<E> some(sums.size());
     for (std::size_t i = 0; i < leading.size(); ++i) {
       std::ranges::fill(some, E::zero());
-      combine_integer_rows(std::span<const E>(trailing), columns.subspan(i * width, width), std::span(some));
+      combine_integer_rows(trailing, columns.subspan(i * width, width), std::span(some));
       for (std::size_t row = 0; row < sums.size(); ++row) {
         sums[row] += leading[i] * some[row];
       }
@@ -101,7 +105,7 @@ void combine_columns(const ColumnWeights& weights, std::span<const T> columns, s
     return;
   }
   std::vector<E> some(width);
-  combine_integer_rows(std::span<const E>(leading), columns, std::span(some));
+  combine_integer_rows(leading, columns, std::span(some));
   for (std::size_t c = 0; c < trailing.size(); ++c) {
     for (std::size_t row = 0; row < sums.size(); ++row) {
       sums[row] += trailing[c] * some[c * sums.size() + row];
@@ -150,7 +154,7 @@ void combine_chunks(const ChunkedTensor<T>& tensor, const Work& work, const Weig
     column_weights(shape, term.high, first, scratch.of_chunk);
     if (scratch.of_chunk.size() > 0) {
       const std::span part = take_part(scratch.of_chunk, tensor.chunk(first), work);
-      combine_columns(scratch.of_chunk, part, std::span(scratch.sums));
+      combine_columns({scratch.of_chunk.leading, scratch.of_chunk.trailing}, part, std::span(scratch.sums));
       for (E& sum : scratch.sums) {
         sum *= scratch.of_chunk.scale;
       }
@@ -244,7 +248,6 @@ class OtherBands {
       return;
     }
     scratch.weights.clear();
-    append_weights(scratch.of_chunk, scratch.weights);
     const ChunkColumns own = chunk_columns(oracle, term.tensor, work_[number].chunk);
     for (std::size_t band = 0; band < oracle.parameters.band_count(); ++band) {
       if (band == term.band) {
@@ -258,9 +261,8 @@ class OtherBands {
                 const std::size_t first = columns.first - other.columns.first;
                 const std::size_t count = std::min(rows.rows(), tensor->shape().chunk_size());
                 const auto values = tensor->chunk(other.chunk).subspan(first << rows.log_rows, columns.size() * count);
-                combine_integer_rows(
-                    std::span<const E>(scratch.weights).subspan(columns.first - own.first, columns.size()), values,
-                    sums.subspan(rows.first, count));
+                combine({columns.first - own.first, columns.last - own.first}, values, scratch,
+                        sums.subspan(rows.first, count));
               }
             },
             witnesses_[term.oracle].tensors[other.tensor]);
@@ -272,6 +274,25 @@ class OtherBands {
   struct Work {
     std::size_t term, chunk;
   };
+
+  /// Adds `columns` of those that scratch.of_chunk has weights of, times these.
+  template <class T>
+  static void combine(Range columns, std::span<const T> values, Scratch& scratch, std::span<E> sums) {
+    const ColumnWeights& weights = scratch.of_chunk;
+    const std::size_t run = weights.trailing.size();
+    if (columns.first % run == 0 && columns.size() % run == 0) {
+      scratch.sums.assign(sums.size(), E::zero());
+      const std::span<const E> leading = std::span(weights.leading).subspan(columns.first / run, columns.size() / run);
+      combine_columns({leading, weights.trailing}, values, std::span(scratch.sums));
+      add_scaled(weights.scale, scratch.sums.data(), sums.size(), sums.data());
+      return;
+    }
+    if (scratch.weights.empty()) {
+      append_weights(weights, scratch.weights);
+    }
+    combine_integer_rows(std::span<const E>(scratch.weights).subspan(columns.first, columns.size()), values, sums);
+  }
+
   std::span<const WeightTerm> terms_;
   std::span<const CommittedOracle> oracles_;
   std::span<const OracleWitness> witnesses_;

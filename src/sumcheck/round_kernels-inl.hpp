@@ -106,10 +106,17 @@ inline constexpr bool multiplies_values<expression::Product<A, B>> = multiplies_
 HWY_INLINE Halves load_pairs(const E* table, std::size_t x) {
   return split_pairs(load_elements(table + 2 * x), load_elements(table + 2 * x + elements_per_vector()));
 }
+/// Read by then: a processor does not foresee the streams of several tables.
+constexpr std::size_t elements_ahead = 64;
+
 /// What the pairs x, x+1, .. of a table run from and to, once its lowest variable is bound here; the bound table is
 /// stored.
 HWY_INLINE Halves bind_pairs(const E* table, E* bound, std::size_t x, ElementFactor challenge) {
   const std::size_t n = elements_per_vector();
+  constexpr std::size_t line = 64 / sizeof(E);
+  for (std::size_t i = 0; i < 4 * n; i += line) {
+    __builtin_prefetch(table + 4 * x + elements_ahead + i);
+  }
   const Halves first = load_pairs(table, 2 * x);
   const Halves second = load_pairs(table, 2 * x + n);
   const V low = elements_on_line(first.even, first.odd, challenge);

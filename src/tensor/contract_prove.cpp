@@ -1,13 +1,17 @@
+#include "base/shares.hpp"
 #include "field/integer_products.hpp"
 #include "tensor/contract.hpp"
-
-#include <omp.h>
 
 #include <algorithm>
 #include <cassert>
 
 namespace tessera {
 namespace {
+
+/// A thread's memory of one chunk's rows: their weights, and dots with the last dimension's weights.
+struct RowScratch {
+  std::vector<E> weights, dots;
+};
 
 /// Places of a chunk's rows (all inner indices but the last) in weights and result.
 class Contraction {
@@ -20,29 +24,27 @@ class Contraction {
         result_size_ <<= shape.dimensions()[j].bits();
       }
     }
+    for (std::size_t j = 0; j + 1 < axes.size(); ++j) {
+      append_places(j);
+    }
   }
 
   [[nodiscard]] std::size_t result_size() const { return result_size_; }
 
   template <class T>
-  void add_chunk(const ChunkedTensor<T>& tensor, std::size_t chunk, std::vector<E>& result) const {
+  void add_chunk(const ChunkedTensor<T>& tensor, std::size_t chunk, std::vector<E>& result, RowScratch& scratch) const {
     const auto& dimensions = shape_.dimensions();
     const std::size_t last = dimensions.size() - 1;
-    std::vector<std::size_t> base(dimensions.size());
-    for (std::size_t j = 0; j <= last; ++j) {
-      base[j] = shape_.coordinate(chunk, j) << dimensions[j].log_chunk;
-    }
+    const std::size_t base = place_weights(chunk, scratch.weights);
     const std::span<const T> values = tensor.chunk(chunk);
     const std::size_t row_length = dimensions[last].chunk();
-    std::vector<E> weights{E::one()};
-    std::vector<std::size_t> places{0};
-    for (std::size_t j = 0; j < last; ++j) {
-      append_dimension(j, base[j], weights, places);
-    }
+    const std::size_t first_of_last = shape_.coordinate(chunk, last) << dimensions[last].log_chunk;
+    const std::span<const E> weights = scratch.weights;
     const std::size_t rows = weights.size();
     if (axes_[last]) {
-      std::vector<E> dots(rows);
-      const std::span<const E> last_weights = std::span<const E>(*axes_[last]).subspan(base[last], row_length);
+      std::vector<E>& dots = scratch.dots;
+      dots.assign(rows, E::zero());
+      const std::span<const E> last_weights = std::span<const E>(*axes_[last]).subspan(first_of_last, row_length);
       if (row_length <= max_dot) {
         dot_integer_rows(last_weights, values, std::span(dots));
       } else {
@@ -55,47 +57,77 @@ class Contraction {
         }
       }
       for (std::size_t row = 0; row < rows; ++row) {
-        result[places[row]] += weights[row] * dots[row];
+        result[base + places_[row]] += weights[row] * dots[row];
       }
       return;
     }
     // rows that end in the same place follow each other where the innermost kept dimension is the last one
     for (std::size_t first = 0; first < rows;) {
       std::size_t end = first + 1;
-      while (end < rows && places[end] == places[first]) {
+      while (end < rows && places_[end] == places_[first]) {
         ++end;
       }
-      combine_integer_rows(std::span<const E>(weights).subspan(first, end - first),
+      combine_integer_rows(weights.subspan(first, end - first),
                            values.subspan(first * row_length, (end - first) * row_length),
-                           std::span(result).subspan(places[first] + base[last], row_length));
+                           std::span(result).subspan(base + places_[first] + first_of_last, row_length));
       first = end;
     }
   }
 
  private:
-  /// Rows by their indices up to dimension j - 1 -> by those up to j, which begin with `base`.
-  void append_dimension(std::size_t j, std::size_t base, std::vector<E>& weights,
-                        std::vector<std::size_t>& places) const {
-    const std::size_t size = shape_.dimensions()[j].chunk();
-    std::vector<E> all_weights;
-    std::vector<std::size_t> all_places;
-    all_weights.reserve(weights.size() * size);
-    all_places.reserve(weights.size() * size);
-    for (std::size_t row = 0; row < weights.size(); ++row) {
-      for (std::size_t index = base; index < base + size; ++index) {
-        all_weights.push_back(axes_[j] ? weights[row] * (*axes_[j])[index] : weights[row]);
-        all_places.push_back(places[row] + (axes_[j] ? 0 : index * stride_[j]));
+  /// Rows by their indices up to dimension j - 1 -> by those up to j.
+  void append_places(std::size_t j) {
+    std::vector<std::size_t> all;
+    for (const std::size_t place : places_) {
+      for (std::size_t index = 0; index < shape_.dimensions()[j].chunk(); ++index) {
+        all.push_back(place + index * stride_[j]);
       }
     }
-    weights = std::move(all_weights);
-    places = std::move(all_places);
+    places_ = std::move(all);
+  }
+
+  /// The weights of a chunk's rows; result: its first row's place.
+  [[nodiscard]] std::size_t place_weights(std::size_t chunk, std::vector<E>& weights) const {
+    std::size_t place = 0;
+    E scale = E::one();  // of dimensions of which a chunk has one index
+    weights.assign(1, E::one());
+    for (std::size_t j = 0; j + 1 < axes_.size(); ++j) {
+      const Dimension& dimension = shape_.dimensions()[j];
+      const std::size_t base = shape_.coordinate(chunk, j) << dimension.log_chunk;
+      place += base * stride_[j];
+      if (dimension.log_chunk == 0) {
+        scale = axes_[j] ? scale * (*axes_[j])[base] : scale;
+      } else {
+        append_weights(axes_[j] ? std::span<const E>(*axes_[j]).subspan(base, dimension.chunk()) : std::span<const E>(),
+                       dimension.chunk(), weights);
+      }
+    }
+    if (scale != E::one()) {
+      for (E& weight : weights) {
+        weight *= scale;
+      }
+    }
+    return place;
+  }
+
+  /// Each weight times all of `factors`, or `count` times if there are none.
+  static void append_weights(std::span<const E> factors, std::size_t count, std::vector<E>& weights) {
+    const bool first = weights.size() == 1;  // nothing to multiply
+    weights.resize(weights.size() * count);
+    for (std::size_t row = weights.size() / count; row-- > 0;) {
+      const E weight = weights[row];
+      for (std::size_t i = 0; i < count; ++i) {
+        weights[row * count + i] = factors.empty() ? weight : first ? factors[i] : weight * factors[i];
+      }
+    }
   }
 
   static constexpr std::size_t max_dot = 4096;  // a power of two, as all row lengths are
 
   const Shape& shape_;
   const std::vector<Axis>& axes_;
-  std::vector<std::size_t> stride_;  // of kept dimensions in the result
+  std::vector<std::size_t> stride_;     // of kept dimensions in the result
+  std::vector<std::size_t> places_{0};  // of a chunk's rows, from its first one's on
   std::size_t result_size_ = 1;
 };
 
@@ -103,8 +135,8 @@ class Contraction {
 
 namespace {
 
-/// The sum over all ranks of add(values, chunk, partial) for every chunk, in tables of `size`: what ranks hold besides
-/// others counts once.
+/// The sum over all ranks of add(values, chunk, partial, scratch) for every chunk, in tables of `size`: what ranks hold
+/// besides others counts once.
 template <class Add>
 std::vector<E> sum_of_chunks(const IntegerTensor& tensor, std::size_t size, Communicator& comm, const Add& add) {
   std::vector<E> result(size);
@@ -120,9 +152,10 @@ std::vector<E> sum_of_chunks(const IntegerTensor& tensor, std::size_t size, Comm
 #pragma omp parallel
         {
           std::vector<E> partial(result.size());
-#pragma omp for schedule(dynamic)
+          RowScratch scratch;
+#pragma omp for schedule(dynamic, share_of(mine.size()))
           for (std::size_t i = 0; i < mine.size(); ++i) {
-            add(*values, mine[i], partial);
+            add(*values, mine[i], partial, scratch);
           }
 #pragma omp critical
           for (std::size_t i = 0; i < result.size(); ++i) {
@@ -141,9 +174,10 @@ std::vector<E> contract(const IntegerTensor& tensor, const Shape& shape, const s
                         Communicator& comm) {
   const Contraction contraction(shape, axes);
   return sum_of_chunks(
-      tensor, contraction.result_size(), comm, [&](const auto& values, std::size_t chunk, std::vector<E>& partial) {
+      tensor, contraction.result_size(), comm,
+      [&](const auto& values, std::size_t chunk, std::vector<E>& partial, RowScratch& scratch) {
         assert(values.shape().chunk_count() == shape.chunk_count() && values.shape().bits() == shape.bits());
-        contraction.add_chunk(values, chunk, partial);
+        contraction.add_chunk(values, chunk, partial, scratch);
       });
 }
 
@@ -157,7 +191,7 @@ std::vector<E> contract_features(const IntegerTensor& tensor, std::span<const E>
   const std::size_t before = weights.size() >> dimensions[feature].bits();
   return sum_of_chunks(
       tensor, before << dimensions.back().bits(), comm,
-      [&](const auto& values, std::size_t chunk, std::vector<E>& partial) {
+      [&](const auto& values, std::size_t chunk, std::vector<E>& partial, RowScratch&) {
         std::size_t index = 0;  // of what stands before features
         for (std::size_t j = 0; j < feature; ++j) {
           index = (index << dimensions[j].bits()) + shape.coordinate(chunk, j);

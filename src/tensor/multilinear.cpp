@@ -28,6 +28,12 @@ E eq_index(std::span<const E> point, std::uint64_t index) {
   return result;
 }
 
+EqIndices::EqIndices(std::span<const E> point)
+    : log_low_(point.size() / 2),
+      mask_((std::uint64_t{1} << log_low_) - 1),
+      high_(eq_table(point.first(point.size() - log_low_))),
+      low_(eq_table(point.last(log_low_))) {}
+
 std::vector<E> eq_table(std::span<const E> point, E scale) {
   std::vector<E> table(std::size_t{1} << point.size());
   table[0] = scale;

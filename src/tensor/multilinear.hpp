@@ -14,6 +14,17 @@ using TensorPoint = std::vector<Point>;
 E eq(std::span<const E> a, std::span<const E> b);
 /// beta(point, index) for the boolean vector of `index`, most significant bit first.
 E eq_index(std::span<const E> point, std::uint64_t index);
+/// beta(point, index) of many indices: the product of two entries of tables, each of about the square root of 2^n.
+class EqIndices {
+ public:
+  explicit EqIndices(std::span<const E> point);
+  [[nodiscard]] E operator()(std::uint64_t index) const { return high_[index >> log_low_] * low_[index & mask_]; }
+
+ private:
+  std::size_t log_low_;
+  std::uint64_t mask_;
+  std::vector<E> high_, low_;
+};
 /// All beta(point, x), x = 0 .. 2^n - 1, times `scale`.
 std::vector<E> eq_table(std::span<const E> point, E scale = E::one());
 /// sum_{x < bound} beta(point, x); 0 <= bound <= 2^n. O(n).

@@ -178,7 +178,7 @@ std::size_t before_of(const Shape& shape, std::size_t dimension) {
 }  // namespace
 
 int Ownership::owner(const Shape& shape, std::size_t chunk, int ranks) const {
-  if (dimension == replicated) {
+  if (dimension == replicated || ranks == 1) {
     return 0;
   }
   if (deal == Deal::tiles && !shape.windows().empty()) {

@@ -13,6 +13,21 @@ constexpr std::uint32_t no_chunk = std::numeric_limits<std::uint32_t>::max();
 /// Values of neighbouring chunks that are worked on together.
 constexpr std::size_t longest_run = std::size_t{1} << 16;
 
+/// copy(rows), for numbers of rows that are common as constants: a few values are copied without a call then.
+template <class Copy>
+void with_rows(std::size_t rows, const Copy& copy) {
+  switch (rows) {
+    case 8:
+      return copy(std::integral_constant<std::size_t, 8>());
+    case 16:
+      return copy(std::integral_constant<std::size_t, 16>());
+    case 32:
+      return copy(std::integral_constant<std::size_t, 32>());
+    default:
+      return copy(rows);
+  }
+}
+
 }  // namespace
 
 OracleMatrix::OracleMatrix(const OracleLayout& layout, const OracleParameters& parameters, std::size_t band,
@@ -149,28 +164,20 @@ std::vector<ColumnStretch> OracleMatrix::stretches(const GatheredRows& gathered)
 }
 
 void OracleMatrix::values(const GatheredRows& gathered, std::size_t column, std::size_t count, F* to) const {
-  constexpr std::size_t few = 8;  // copied without a call
   const std::size_t rows = gathered.rows.size();
   const auto write = [&](const ColumnStretch& stretch, std::size_t columns) {
     std::visit(
         [&](const auto* tensor) {
           using T = std::remove_cvref_t<decltype(tensor->chunk(0)[0])>;
           const std::byte* bytes = stretch.bytes;
-          const auto copy = [&](auto present) {  // the bytes are not aligned
+          with_rows(stretch.rows, [&](auto present) {  // the bytes are not aligned
             for (std::size_t i = 0; i < columns; ++i, to += rows, bytes += stretch.step) {
               std::array<T, std::size_t{1} << most_log_rows> integers;
               std::memcpy(integers.data(), bytes, present * sizeof(T));
               to_field(std::span<const T>(integers).first(present), to);
               std::fill(to + present, to + rows, F::zero());
             }
-          };
-          if (stretch.rows == few) {
-            copy(std::integral_constant<std::size_t, few>());
-          } else if (stretch.rows == 4 * few) {
-            copy(std::integral_constant<std::size_t, 4 * few>());
-          } else {
-            copy(std::size_t{stretch.rows});
-          }
+          });
         },
         tensors_[stretch.tensor]);
   };
@@ -238,9 +245,11 @@ std::optional<ScaledIntegers> OracleMatrix::integers(const GatheredRows& gathere
         if (stretch->step == bytes) {
           return ScaledIntegers{stretch->bytes, flip, {}};
         }
-        for (std::size_t i = 0; i < count; ++i) {
-          std::memcpy(scratch + i * rows, stretch->bytes + i * stretch->step, bytes);
-        }
+        with_rows(rows, [&](auto present) {
+          for (std::size_t i = 0; i < count; ++i) {
+            std::memcpy(scratch + i * present, stretch->bytes + i * stretch->step, present * sizeof(std::uint16_t));
+          }
+        });
         return ScaledIntegers{reinterpret_cast<const std::byte*>(scratch), flip, {}};
       },
       tensors_[stretch->tensor]);

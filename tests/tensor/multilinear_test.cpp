@@ -15,9 +15,11 @@ TEST(Multilinear, eq_by_definition) {
     E scaled;
     const E scale = random.element();
     const std::vector<E> table = eq_table(a, scale);
+    const EqIndices of_indices(a);
     ASSERT_EQ(table.size(), std::size_t{1} << n);
     for (std::size_t x = 0; x < table.size(); ++x) {
       EXPECT_EQ(eq_index(a, x), naive_eq(a, x));
+      EXPECT_EQ(of_indices(x), naive_eq(a, x));
       EXPECT_EQ(table[x], scale * naive_eq(a, x));
       sum += naive_eq(a, x) * naive_eq(b, x);
       scaled += table[x];

@@ -203,9 +203,11 @@ void TileStep::record_scores(const QueryTile& tile, std::size_t row, const Buffe
   const std::size_t position = tile.first + row;
   const std::size_t keys = tile.past + position + 1;
   const std::int32_t* exponential = buffers.exponential.data() + row * tile.keys();
-  for (std::size_t key = plan.scores.first_key(tile.block, position); key < keys;) {
+  std::size_t key = plan.scores.first_key(tile.block, position);
+  // tiles beside each other are chunks one after the other
+  std::size_t chunk = shape.chunk_at(std::array{tile.block, head, member, position / queries, key / side});
+  for (; key < keys; ++chunk) {
     const std::size_t count = std::min(side - key % side, keys - key);
-    const std::size_t chunk = shape.chunk_at(std::array{tile.block, head, member, position / queries, key / side});
     const std::size_t at = (position % queries) * side + key % side;
     std::copy_n(buffers.score.data() + key, count, trace()[plan.score].chunk(chunk).data() + at);
     std::copy_n(buffers.remainder.data() + key, count, trace()[plan.score_remainder].chunk(chunk).data() + at);
