@@ -82,8 +82,22 @@ HWY_INLINE void add_round(VSums& sums, VFactor weight, const VDenominators& low,
   sums.leading = carried(add_product(sums.leading, leading, weight));
 }
 
+/// Asks memory for the rows of a block that is to come: eight streams are more than a processor foresees.
+HWY_INLINE void expect_block(const ChildrenBlock* block) {
+  for (const auto& row : block->row) {
+    __builtin_prefetch(row);
+  }
+}
+constexpr std::size_t blocks_ahead = 3;
+constexpr std::size_t blocks_ahead_bound = 8;  // where a round reads four times as many as it has sums
+
 HWY_INLINE void combine_children(const ChildrenBlock* in, ChildrenBlock* out, std::size_t count) {
   for (std::size_t x = 0; x < count; x += vector_lanes) {
+    if (2 * x % block_lanes == 0) {
+      for (std::size_t block = 0; block < std::max<std::size_t>(1, 2 * vector_lanes / block_lanes); ++block) {
+        expect_block(in + 2 * x / block_lanes + blocks_ahead + block);
+      }
+    }
     VE p[2];
     VE q[2];
     for (std::size_t half = 0; half < 2; ++half) {
@@ -109,15 +123,6 @@ HWY_INLINE void add_tau(ChildrenBlock* nodes, E tau_value, std::size_t count) {
     store_element(nodes, 2, node, add(load_element(nodes, 2, node), multiply(load_element(nodes, 6, node), tau)));
   }
 }
-
-/// Asks memory for the rows of a block that is to come: eight streams are more than a processor foresees.
-HWY_INLINE void expect_block(const ChildrenBlock* block) {
-  for (const auto& row : block->row) {
-    __builtin_prefetch(row);
-  }
-}
-constexpr std::size_t blocks_ahead = 3;
-constexpr std::size_t blocks_ahead_bound = 8;  // where a round reads four times as many as it has sums
 
 HWY_INLINE NodeSums first_round(ChildrenBlock* nodes, const WeightBlock* weights, E tau_value, std::size_t count) {
   const VFactor tau = factor(broadcast(tau_value));
