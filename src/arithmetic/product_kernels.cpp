@@ -56,7 +56,7 @@ void add_block(const std::int16_t* weights, std::size_t pairs, const Stretches& 
           sum = hn::Zero(d);
         }
       }
-      for (; pair < end; ++pair) {
+      do {  // no stretch is empty: known to be so, sums are not written to memory before the first step
         S vector[vectors];
         for (std::size_t i = 0; i < vectors; ++i) {
           vector[i] = load_pairs(values + (pair * vectors + i) * 2 * lanes);
@@ -69,7 +69,7 @@ void add_block(const std::int16_t* weights, std::size_t pairs, const Stretches& 
             sums[row][i] = add_products_of_pairs(sums[row][i], w, vector[i]);
           }
         }
-      }
+      } while (++pair < end);
       for (std::size_t row = 0; row < rows; ++row) {
         std::int64_t* const to = products + (first + row) * stride;
         for (std::size_t i = 0; i < vectors; ++i) {

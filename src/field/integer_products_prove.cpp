@@ -122,10 +122,13 @@ void combine_vectors(std::span<const E> weights, std::span<const T> matrix, std:
   const std::size_t together = std::max(least_block, block_words / stride);
   thread_local std::vector<std::uint64_t> out;
   out.assign(vectors * 16 * lanes, 0);
+  const std::uint64_t* const words = as_words(matrix.data());
   for (std::size_t group = 0; group < groups; group += together) {
+    const std::uint64_t* const next = words + (group + together) * stride;
     for (std::size_t v = 0; v < vectors; ++v) {
-      combine(as_words(matrix.data()) + group * stride + v * lanes, stride, std::min(together, groups - group),
-              Pieces<T>::flip, limbs.data() + group * 4 * (broadcast ? 1 : lanes), out.data() + v * 16 * lanes);
+      combine(words + group * stride + v * lanes, stride, std::min(together, groups - group), Pieces<T>::flip,
+              limbs.data() + group * 4 * (broadcast ? 1 : lanes), next + v * together * lanes,
+              out.data() + v * 16 * lanes);
     }
   }
   for (std::size_t word = 0; word < vectors * lanes; ++word) {

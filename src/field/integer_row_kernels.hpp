@@ -17,13 +17,13 @@ namespace tessera {
 std::size_t word_lanes();
 
 /// Adds sums over `groups` rows, of one vector each and `stride` words apart, of limb * piece to `out`
-/// [piece 0..3][limb][lane]. limbs: four words a row, the same for all lanes. What stands `groups` rows further on
-/// comes from memory meanwhile.
+/// [piece 0..3][limb][lane]. limbs: four words a row, the same for all lanes. Memory is asked for `groups`
+/// vectors from `next` on: one after the other, it answers sooner than in the order of the sums.
 void combine_rows_broadcast(const std::uint64_t* words64, std::size_t stride, std::size_t groups, std::uint64_t flip,
-                            const std::uint64_t* limbs, std::uint64_t* out);
+                            const std::uint64_t* limbs, const std::uint64_t* next, std::uint64_t* out);
 /// Does what combine_rows_broadcast() does with four vectors of limbs a row.
 void combine_rows_lanes(const std::uint64_t* words64, std::size_t stride, std::size_t groups, std::uint64_t flip,
-                        const std::uint64_t* limbs, std::uint64_t* out);
+                        const std::uint64_t* limbs, const std::uint64_t* next, std::uint64_t* out);
 
 /// Sums over a row of `vectors` vectors: limbs [vector][piece][limb][lane], out [limb][lane].
 void dot_row(const std::uint64_t* words64, std::size_t vectors, std::uint64_t flip, const std::uint64_t* limbs,

@@ -9,7 +9,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace tessera::HWY_NAMESPACE {
 
-/// How far ahead memory is asked for what a row of a few vectors needs next: less than a page.
+/// How far ahead memory is asked for what rows need next: less than a page.
 constexpr std::size_t words_ahead = 512;
 
 /// Sums of limb * piece, one for each limb.
@@ -39,45 +39,61 @@ struct LimbSums {
   }
 };
 
-template <bool broadcast>
-HWY_INLINE void combine_block(const std::uint64_t* words64, std::size_t stride, std::size_t groups, std::uint64_t flip,
-                              const std::uint64_t* limbs, std::uint64_t* out) {
+/// Piece `number` of words.
+template <std::size_t number>
+HWY_INLINE V piece(V words) {
+  const V shifted = number == 0 ? words : hn::ShiftRight<16 * static_cast<int>(number)>(words);
+  return number == 3 ? shifted : hn::And(shifted, hn::Set(Lanes(), 0xFFFF));
+}
+
+/// Sums of two pieces of each word: eight, so that sixteen registers hold them beside what a step needs.
+template <bool broadcast, std::size_t number, bool first>
+HWY_INLINE void combine_pieces(const std::uint64_t* words64, std::size_t stride, std::size_t groups, V sign,
+                               const std::uint64_t* limbs, const std::uint64_t* next, std::uint64_t* out) {
   const Lanes d;
   const std::size_t lanes = hn::Lanes(d);
-  const V sign = hn::Set(d, flip);
-  const V mask = hn::Set(d, 0xFFFF);
-  LimbSums p0, p1, p2, p3;
-  p0.load(out);
-  p1.load(out + 4 * lanes);
-  p2.load(out + 8 * lanes);
-  p3.load(out + 12 * lanes);
+  LimbSums p0, p1;
+  p0.load(out + 4 * number * lanes);
+  p1.load(out + 4 * (number + 1) * lanes);
   for (std::size_t g = 0; g < groups; ++g) {
-    __builtin_prefetch(words64 + (g + groups) * stride);
+    if (first) {
+      __builtin_prefetch(next + g * lanes);
+    }
     const V w = hn::Xor(hn::LoadU(d, words64 + g * stride), sign);
+    const V low = piece<number>(w);
+    const V high = piece<number + 1>(w);
     const std::uint64_t* l = limbs + g * 4 * (broadcast ? 1 : lanes);
-    const V l0 = broadcast ? hn::Set(d, l[0]) : hn::LoadU(d, l);
-    const V l1 = broadcast ? hn::Set(d, l[1]) : hn::LoadU(d, l + lanes);
-    const V l2 = broadcast ? hn::Set(d, l[2]) : hn::LoadU(d, l + 2 * lanes);
-    const V l3 = broadcast ? hn::Set(d, l[3]) : hn::LoadU(d, l + 3 * lanes);
-    p0.accumulate(hn::And(w, mask), l0, l1, l2, l3);
-    p1.accumulate(hn::And(hn::ShiftRight<16>(w), mask), l0, l1, l2, l3);
-    p2.accumulate(hn::And(hn::ShiftRight<32>(w), mask), l0, l1, l2, l3);
-    p3.accumulate(hn::ShiftRight<48>(w), l0, l1, l2, l3);
+    const auto limb = [&](std::size_t i)
+                          HWY_ATTR { return broadcast ? hn::Set(d, l[i]) : hn::LoadU(d, l + i * lanes); };
+    const auto add = [&](V& low_sum, V& high_sum, V weight) HWY_ATTR {
+      low_sum = add_small_product(low_sum, low, weight);
+      high_sum = add_small_product(high_sum, high, weight);
+    };
+    add(p0.s0, p1.s0, limb(0));
+    add(p0.s1, p1.s1, limb(1));
+    add(p0.s2, p1.s2, limb(2));
+    add(p0.s3, p1.s3, limb(3));
   }
-  p0.store(out);
-  p1.store(out + 4 * lanes);
-  p2.store(out + 8 * lanes);
-  p3.store(out + 12 * lanes);
+  p0.store(out + 4 * number * lanes);
+  p1.store(out + 4 * (number + 1) * lanes);
+}
+
+template <bool broadcast>
+HWY_INLINE void combine_block(const std::uint64_t* words64, std::size_t stride, std::size_t groups, std::uint64_t flip,
+                              const std::uint64_t* limbs, const std::uint64_t* next, std::uint64_t* out) {
+  const V sign = hn::Set(Lanes(), flip);
+  combine_pieces<broadcast, 0, true>(words64, stride, groups, sign, limbs, next, out);
+  combine_pieces<broadcast, 2, false>(words64, stride, groups, sign, limbs, next, out);
 }
 
 void combine_rows_broadcast(const std::uint64_t* words64, std::size_t stride, std::size_t groups, std::uint64_t flip,
-                            const std::uint64_t* limbs, std::uint64_t* out) {
-  combine_block<true>(words64, stride, groups, flip, limbs, out);
+                            const std::uint64_t* limbs, const std::uint64_t* next, std::uint64_t* out) {
+  combine_block<true>(words64, stride, groups, flip, limbs, next, out);
 }
 
 void combine_rows_lanes(const std::uint64_t* words64, std::size_t stride, std::size_t groups, std::uint64_t flip,
-                        const std::uint64_t* limbs, std::uint64_t* out) {
-  combine_block<false>(words64, stride, groups, flip, limbs, out);
+                        const std::uint64_t* limbs, const std::uint64_t* next, std::uint64_t* out) {
+  combine_block<false>(words64, stride, groups, flip, limbs, next, out);
 }
 
 /// Sums over `vectors` consecutive vectors of words.
@@ -86,7 +102,6 @@ HWY_INLINE LimbSums dot_sums(const std::uint64_t* words64, std::size_t vectors, 
   const Lanes d;
   const std::size_t lanes = hn::Lanes(d);
   const V sign = hn::Set(d, flip);
-  const V mask = hn::Set(d, 0xFFFF);
   LimbSums sums;
   sums.clear();
   const auto add_piece = [&](V pieces, const std::uint64_t* l) HWY_ATTR {
@@ -94,12 +109,13 @@ HWY_INLINE LimbSums dot_sums(const std::uint64_t* words64, std::size_t vectors, 
                     hn::LoadU(d, l + 3 * lanes));
   };
   for (std::size_t v = 0; v < vectors; ++v) {
+    __builtin_prefetch(words64 + v * lanes + words_ahead);
     const V w = hn::Xor(hn::LoadU(d, words64 + v * lanes), sign);
     const std::uint64_t* l = limbs + v * 16 * lanes;
-    add_piece(hn::And(w, mask), l);
-    add_piece(hn::And(hn::ShiftRight<16>(w), mask), l + 4 * lanes);
-    add_piece(hn::And(hn::ShiftRight<32>(w), mask), l + 8 * lanes);
-    add_piece(hn::ShiftRight<48>(w), l + 12 * lanes);
+    add_piece(piece<0>(w), l);
+    add_piece(piece<1>(w), l + 4 * lanes);
+    add_piece(piece<2>(w), l + 8 * lanes);
+    add_piece(piece<3>(w), l + 12 * lanes);
   }
   return sums;
 }
@@ -155,9 +171,6 @@ void dot_rows(const std::uint64_t* words64, std::size_t vectors, std::uint64_t f
   const std::size_t lanes = hn::Lanes(d);
   HWY_ALIGN std::uint64_t sums[4 * 64];
   for (std::size_t row = 0; row < lanes; ++row) {
-    for (std::size_t v = 0; v < vectors; ++v) {
-      __builtin_prefetch(words64 + (row * vectors + v) * lanes + words_ahead);
-    }
     dot_sums(words64 + row * vectors * lanes, vectors, flip, limbs).store(sums + 4 * lanes * row);
   }
   const auto limb = [&](std::size_t number) HWY_ATTR { return sums_of_vectors(sums + number * lanes, 4 * lanes); };
@@ -196,13 +209,13 @@ HWY_EXPORT(add_doubled_row);
 std::size_t word_lanes() { return HWY_DYNAMIC_DISPATCH(word_lanes)(); }
 
 void combine_rows_broadcast(const std::uint64_t* words64, std::size_t stride, std::size_t groups, std::uint64_t flip,
-                            const std::uint64_t* limbs, std::uint64_t* out) {
-  HWY_DYNAMIC_DISPATCH(combine_rows_broadcast)(words64, stride, groups, flip, limbs, out);
+                            const std::uint64_t* limbs, const std::uint64_t* next, std::uint64_t* out) {
+  HWY_DYNAMIC_DISPATCH(combine_rows_broadcast)(words64, stride, groups, flip, limbs, next, out);
 }
 
 void combine_rows_lanes(const std::uint64_t* words64, std::size_t stride, std::size_t groups, std::uint64_t flip,
-                        const std::uint64_t* limbs, std::uint64_t* out) {
-  HWY_DYNAMIC_DISPATCH(combine_rows_lanes)(words64, stride, groups, flip, limbs, out);
+                        const std::uint64_t* limbs, const std::uint64_t* next, std::uint64_t* out) {
+  HWY_DYNAMIC_DISPATCH(combine_rows_lanes)(words64, stride, groups, flip, limbs, next, out);
 }
 
 void dot_row(const std::uint64_t* words64, std::size_t vectors, std::uint64_t flip, const std::uint64_t* limbs,

@@ -82,10 +82,13 @@ HWY_INLINE void add_round(VSums& sums, VFactor weight, const VDenominators& low,
   sums.leading = carried(add_product(sums.leading, leading, weight));
 }
 
-/// Asks memory for the rows of a block that is to come: eight streams are more than a processor foresees.
-HWY_INLINE void expect_block(const ChildrenBlock* block) {
-  for (const auto& row : block->row) {
-    __builtin_prefetch(row);
+/// Asks memory for the block `ahead` blocks behind the one that begins with this node, if one does: its eight streams
+/// are more than a processor foresees.
+HWY_INLINE void expect_block(const ChildrenBlock* blocks, std::size_t node, std::size_t ahead) {
+  if (node % block_lanes == 0) {
+    for (const auto& row : blocks[node / block_lanes + ahead].row) {
+      __builtin_prefetch(row);
+    }
   }
 }
 constexpr std::size_t blocks_ahead = 3;
@@ -93,15 +96,11 @@ constexpr std::size_t blocks_ahead_bound = 8;  // where a round reads four times
 
 HWY_INLINE void combine_children(const ChildrenBlock* in, ChildrenBlock* out, std::size_t count) {
   for (std::size_t x = 0; x < count; x += vector_lanes) {
-    if (2 * x % block_lanes == 0) {
-      for (std::size_t block = 0; block < std::max<std::size_t>(1, 2 * vector_lanes / block_lanes); ++block) {
-        expect_block(in + 2 * x / block_lanes + blocks_ahead + block);
-      }
-    }
     VE p[2];
     VE q[2];
     for (std::size_t half = 0; half < 2; ++half) {
       const std::size_t node = 2 * x + half * vector_lanes;
+      expect_block(in, node, blocks_ahead);
       const VFactor q1 = factor(load_element(in, 6, node));
       const VE q0 = load_element(in, 4, node);
       const VE p1 = load_element(in, 2, node);
@@ -128,12 +127,10 @@ HWY_INLINE NodeSums first_round(ChildrenBlock* nodes, const WeightBlock* weights
   const VFactor tau = factor(broadcast(tau_value));
   VSums sums = zero_sums();
   for (std::size_t i = 0; i < count; i += vector_lanes) {
-    if (2 * i % block_lanes == 0) {
-      expect_block(nodes + 2 * i / block_lanes + blocks_ahead);
-    }
     VE s[2];
     for (std::size_t half = 0; half < 2; ++half) {
       const std::size_t node = 2 * i + half * vector_lanes;
+      expect_block(nodes, node, blocks_ahead);
       s[half] = add(load_element(nodes, 2, node), multiply(load_element(nodes, 6, node), tau));
       store_element(nodes, 2, node, s[half]);
     }
@@ -159,18 +156,26 @@ HWY_INLINE VPair bind_element(const Block* in, Block* out, std::size_t r, std::s
   return separate(bound0, bound1);
 }
 
+/// A quarter of the blocks that come after four vectors of nodes: memory does not take the lines of all at once.
+HWY_INLINE void expect_quarter(const ChildrenBlock* in, std::size_t i, std::size_t quarter) {
+  if (quarter * vector_lanes % block_lanes == 0) {
+    expect_block(in, 2 * i + quarter * vector_lanes, blocks_ahead_bound);
+  }
+}
+
 HWY_INLINE NodeSums bind_round(const ChildrenBlock* in, ChildrenBlock* out, const WeightBlock* weights,
                                E challenge_value, std::size_t count) {
   const VFactor challenge = factor(broadcast(challenge_value));
   VSums sums = zero_sums();
   for (std::size_t i = 0; i < count; i += 2 * vector_lanes) {
-    for (std::size_t block = 0; block < 4 * vector_lanes / block_lanes; ++block) {
-      expect_block(in + 2 * i / block_lanes + blocks_ahead_bound + block);
-    }
     const VPair p0 = bind_element(in, out, 0, i, challenge);
+    expect_quarter(in, i, 0);
     const VPair p1 = bind_element(in, out, 2, i, challenge);
+    expect_quarter(in, i, 1);
     const VPair q0 = bind_element(in, out, 4, i, challenge);
+    expect_quarter(in, i, 2);
     const VPair q1 = bind_element(in, out, 6, i, challenge);
+    expect_quarter(in, i, 3);
     add_round(sums, load_weights(weights, i / 2), VChildren{p0.low, p1.low, q0.low, q1.low},
               VChildren{p0.high, p1.high, q0.high, q1.high});
   }

@@ -1,6 +1,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include "opening/matrix_columns.hpp"
 #include "opening/row_claims.hpp"
 #include "opening/weights.hpp"
 #include "field/integer_products.hpp"
@@ -9,30 +10,10 @@
 namespace tessera {
 namespace {
 
-/// Matrix columns of a chunk: how many, and how many of their rows are values (the rest is padding).
-struct ColumnCounts {
-  std::size_t count;
-  std::size_t rows;
-};
-
-ColumnCounts columns_of(std::size_t chunk_size, unsigned log_rows) {
-  const std::size_t width = std::size_t{1} << log_rows;
-  return chunk_size < width ? ColumnCounts{1, chunk_size} : ColumnCounts{chunk_size >> log_rows, width};
-}
-
 /// log2 of the rows of the band that a term is on.
 unsigned log_rows_of(const CommittedOracle& oracle, const WeightTerm& term) {
   return oracle.parameters.band(term.band).log_rows;
 }
-
-template <class T>
-bool counts(const ChunkedTensor<T>& tensor, std::size_t chunk, const Communicator& comm) {
-  return tensor.ownership().owner(tensor.shape(), chunk, comm.size()) == comm.rank();
-}
-
-/// Columns that are combined at once if chunks have few: what a call takes beside its columns is as much as some of
-/// them.
-constexpr std::size_t columns_at_once = 512;
 
 /// Places of a tensor's list of held chunks, of which this rank works on all: they lie side by side in memory. Of one
 /// with many columns: a part of these, of several.
@@ -346,69 +327,6 @@ std::vector<std::vector<E>> combine_rows(std::span<const WeightTerm> terms, std:
     combined.emplace_back(rows.begin(), rows.end());
   }
   return combined;
-}
-
-ChunkColumns chunk_columns(const CommittedOracle& oracle, std::size_t tensor, std::size_t chunk) {
-  const unsigned log_rows = oracle.parameters.band(oracle.layout.band(tensor, chunk)).log_rows;
-  return {oracle.layout.offset(tensor, chunk) >> log_rows,
-          columns_of(oracle.layout.tensors()[tensor].chunk_size(), log_rows).count};
-}
-
-namespace {
-
-/// Columns [first, last) of a chunk times `weights` of their rows.
-template <class T>
-void bind_columns(std::span<const E> weights, std::span<const T> columns, Range some, std::span<E> to) {
-  dot_integer_rows(weights, columns.subspan(some.first * weights.size(), some.size() * weights.size()),
-                   to.subspan(some.first, some.size()));
-}
-
-}  // namespace
-
-void bind_rows(const CommittedOracle& oracle, const OracleWitness& witness, std::span<const E> weights,
-               const Communicator& comm,
-               const std::function<std::span<E>(std::size_t tensor, std::size_t chunk)>& place) {
-  for (std::size_t band = 0; band < oracle.parameters.band_count();
-       ++band) {  // one after the other: they have the same columns
-    const RowBand rows = oracle.parameters.band(band);
-    const std::span<const E> of_band = weights.subspan(rows.first, rows.rows());
-    for (std::size_t t = 0; t < witness.tensors.size(); ++t) {
-      std::visit(
-          [&](const auto* tensor) {
-            const Shape& shape = tensor->shape();
-            const ColumnCounts columns = columns_of(shape.chunk_size(), rows.log_rows);
-            const std::vector<std::size_t>& held = tensor->held();
-            const std::size_t at_once = std::max<std::size_t>(1, columns_at_once / columns.count);
-            const std::size_t parts = (columns.count + columns_of_part - 1) / columns_of_part;
-            const auto is_bound = [&](std::size_t i) {
-              return oracle.layout.band(t, held[i]) == band && counts(*tensor, held[i], comm);
-            };
-#pragma omp parallel for schedule(dynamic, 4)
-            for (std::size_t unit = 0; unit < (held.size() + at_once - 1) / at_once * parts; ++unit) {
-              const std::size_t first = unit / parts * at_once, end = std::min(first + at_once, held.size());
-              for (std::size_t i = first; i < end;) {
-                if (!is_bound(i)) {
-                  ++i;
-                  continue;
-                }
-                // chunks whose columns lie side by side
-                const std::span<E> to = place(t, held[i]);
-                std::size_t count = 1;
-                while (i + count < end && is_bound(i + count) &&
-                       place(t, held[i + count]).data() == to.data() + count * columns.count) {
-                  ++count;
-                }
-                const std::span values(tensor->chunk(held[i]).data(), count << shape.inner_bits());
-                const std::size_t all = count * columns.count, part = unit % parts;
-                bind_columns(of_band.first(columns.rows), values, {all * part / parts, all * (part + 1) / parts},
-                             std::span(to.data(), all));
-                i += count;
-              }
-            }
-          },
-          witness.tensors[t]);
-    }
-  }
 }
 
 }  // namespace tessera

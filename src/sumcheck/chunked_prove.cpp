@@ -20,11 +20,11 @@ ChunkedSummand::ChunkedSummand(RoundKernel kernel, const Shape& shape, const Own
       inner_(shape.inner_bits()),
       inner_point_(shape.inner_bits()) {
   assert(factors.size() == kernel_.factors && kernel_.degree <= max_degree && kernel_.factors <= max_factors);
-  const EqIndices weights(at.empty() ? at : at.first(shape.outer_bits()));
+  const EqIndices outer_weights(at.empty() ? at : at.first(shape.outer_bits()));
   for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
     if (ownership.owner(shape, chunk, comm.size()) == comm.rank()) {
       owned_.push_back(chunk);
-      chunk_weights_.push_back(at.empty() ? E::one() : weights(shape.outer_index(chunk)));
+      chunk_weights_.push_back(at.empty() ? E::one() : outer_weights(shape.outer_index(chunk)));
     }
   }
   values_.resize(owned_.size() * kernel_.factors * shape.chunk_size());

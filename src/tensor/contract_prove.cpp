@@ -8,11 +8,6 @@
 namespace tessera {
 namespace {
 
-/// A thread's memory of one chunk's rows: their weights, and dots with the last dimension's weights.
-struct RowScratch {
-  std::vector<E> weights, dots;
-};
-
 /// Places of a chunk's rows (all inner indices but the last) in weights and result.
 class Contraction {
  public:
@@ -32,17 +27,17 @@ class Contraction {
   [[nodiscard]] std::size_t result_size() const { return result_size_; }
 
   template <class T>
-  void add_chunk(const ChunkedTensor<T>& tensor, std::size_t chunk, std::vector<E>& result, RowScratch& scratch) const {
+  void add_chunk(const ChunkedTensor<T>& tensor, std::size_t chunk, std::vector<E>& result) const {
     const auto& dimensions = shape_.dimensions();
     const std::size_t last = dimensions.size() - 1;
-    const std::size_t base = place_weights(chunk, scratch.weights);
+    static thread_local std::vector<E> row_weights, dots;
+    const std::size_t base = place_weights(chunk, row_weights);
     const std::span<const T> values = tensor.chunk(chunk);
     const std::size_t row_length = dimensions[last].chunk();
     const std::size_t first_of_last = shape_.coordinate(chunk, last) << dimensions[last].log_chunk;
-    const std::span<const E> weights = scratch.weights;
+    const std::span<const E> weights = row_weights;
     const std::size_t rows = weights.size();
     if (axes_[last]) {
-      std::vector<E>& dots = scratch.dots;
       dots.assign(rows, E::zero());
       const std::span<const E> last_weights = std::span<const E>(*axes_[last]).subspan(first_of_last, row_length);
       if (row_length <= max_dot) {
@@ -135,7 +130,7 @@ class Contraction {
 
 namespace {
 
-/// The sum over all ranks of add(values, chunk, partial, scratch) for every chunk, in tables of `size`: what ranks hold
+/// The sum over all ranks of add(values, chunk, partial) for every chunk, in tables of `size`: what ranks hold
 /// besides others counts once.
 template <class Add>
 std::vector<E> sum_of_chunks(const IntegerTensor& tensor, std::size_t size, Communicator& comm, const Add& add) {
@@ -152,10 +147,9 @@ std::vector<E> sum_of_chunks(const IntegerTensor& tensor, std::size_t size, Comm
 #pragma omp parallel
         {
           std::vector<E> partial(result.size());
-          RowScratch scratch;
 #pragma omp for schedule(dynamic, share_of(mine.size()))
           for (std::size_t i = 0; i < mine.size(); ++i) {
-            add(*values, mine[i], partial, scratch);
+            add(*values, mine[i], partial);
           }
 #pragma omp critical
           for (std::size_t i = 0; i < result.size(); ++i) {
@@ -174,10 +168,9 @@ std::vector<E> contract(const IntegerTensor& tensor, const Shape& shape, const s
                         Communicator& comm) {
   const Contraction contraction(shape, axes);
   return sum_of_chunks(
-      tensor, contraction.result_size(), comm,
-      [&](const auto& values, std::size_t chunk, std::vector<E>& partial, RowScratch& scratch) {
+      tensor, contraction.result_size(), comm, [&](const auto& values, std::size_t chunk, std::vector<E>& partial) {
         assert(values.shape().chunk_count() == shape.chunk_count() && values.shape().bits() == shape.bits());
-        contraction.add_chunk(values, chunk, partial, scratch);
+        contraction.add_chunk(values, chunk, partial);
       });
 }
 
@@ -191,7 +184,7 @@ std::vector<E> contract_features(const IntegerTensor& tensor, std::span<const E>
   const std::size_t before = weights.size() >> dimensions[feature].bits();
   return sum_of_chunks(
       tensor, before << dimensions.back().bits(), comm,
-      [&](const auto& values, std::size_t chunk, std::vector<E>& partial, RowScratch&) {
+      [&](const auto& values, std::size_t chunk, std::vector<E>& partial) {
         std::size_t index = 0;  // of what stands before features
         for (std::size_t j = 0; j < feature; ++j) {
           index = (index << dimensions[j].bits()) + shape.coordinate(chunk, j);
