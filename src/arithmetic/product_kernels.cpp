@@ -38,8 +38,9 @@ HWY_INLINE void add_widened(S sum, int bits, std::int64_t* to) {
 #endif
 }
 
-/// A group of columns: sums (panel rows, stride) of which the first ones are added to. `weights` (panel, 2 * pairs).
-template <std::size_t vectors>
+/// A group of columns, `used` of its vectors: sums (panel rows, stride) of which the first ones are added to. `weights`
+/// (panel, 2 * pairs).
+template <std::size_t vectors, std::size_t used = vectors>
 void add_block(const std::int16_t* weights, std::size_t pairs, const Stretches& stretches, const Digits& x,
                const std::int16_t* values, std::int64_t* products) {
   const Sums d;
@@ -50,29 +51,29 @@ void add_block(const std::int16_t* weights, std::size_t pairs, const Stretches& 
   for (std::size_t first = 0; first < panel; first += rows) {
     std::size_t pair = 0;
     for (const std::size_t end : stretches.ends()) {
-      S sums[rows][vectors];
+      S sums[rows][used];
       for (auto& of_row : sums) {
         for (S& sum : of_row) {
           sum = hn::Zero(d);
         }
       }
       do {  // no stretch is empty: known to be so, sums are not written to memory before the first step
-        S vector[vectors];
-        for (std::size_t i = 0; i < vectors; ++i) {
+        S vector[used];
+        for (std::size_t i = 0; i < used; ++i) {
           vector[i] = load_pairs(values + (pair * vectors + i) * 2 * lanes);
         }
         for (std::size_t row = 0; row < rows; ++row) {
           std::int32_t both;
           std::memcpy(&both, weights + ((first + row) * pairs + pair) * 2, sizeof both);
           const S w = hn::Set(d, both);
-          for (std::size_t i = 0; i < vectors; ++i) {
+          for (std::size_t i = 0; i < used; ++i) {
             sums[row][i] = add_products_of_pairs(sums[row][i], w, vector[i]);
           }
         }
       } while (++pair < end);
       for (std::size_t row = 0; row < rows; ++row) {
         std::int64_t* const to = products + (first + row) * stride;
-        for (std::size_t i = 0; i < vectors; ++i) {
+        for (std::size_t i = 0; i < used; ++i) {
           if (whole) {
             add_widened(sums[row][i], 0, to + i * lanes);
           } else {
@@ -153,8 +154,14 @@ void multiply_panels(const std::int16_t* weights, std::size_t rows, const Digits
     for (std::size_t column = 0; column < stride; column += group) {
       const std::size_t number = column / group;
       const std::int16_t* const values = x.values() + (number * pairs + first) * vectors * 2 * lanes;
+      const bool half = x.count() == 1 && column + lanes >= x.columns();  // the second vector is padding
       for (std::size_t i = 0; i < panels; ++i) {
-        add_block<vectors>(copy.data() + i * panel * 2 * count, count, stretches, x, values, sums_of(i) + column);
+        const std::int16_t* const of_panel = copy.data() + i * panel * 2 * count;
+        if (half) {
+          add_block<vectors, 1>(of_panel, count, stretches, x, values, sums_of(i) + column);
+        } else {
+          add_block<vectors>(of_panel, count, stretches, x, values, sums_of(i) + column);
+        }
       }
       if (!tile.empty()) {
         std::size_t end = tile[number];

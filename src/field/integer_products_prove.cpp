@@ -48,11 +48,11 @@ void split(const E& value, std::uint64_t* limbs, std::size_t stride) {
   limbs[3 * stride] = value.c1.value() >> 32;
 }
 
-E join(const std::uint64_t* limbs, std::size_t stride) {
+E join(const std::array<std::uint64_t, 4>& limbs) {
   const auto component = [](std::uint64_t low, std::uint64_t high) {
     return F::reduce128((static_cast<unsigned __int128>(high) << 32) + low);
   };
-  return {component(limbs[0], limbs[stride]), component(limbs[2 * stride], limbs[3 * stride])};
+  return {component(limbs[0], limbs[1]), component(limbs[2], limbs[3])};
 }
 
 E total(std::span<const E> values) {
@@ -74,7 +74,7 @@ void combine_scalar(std::span<const E> weights, std::span<const T> matrix, std::
 
 /// As many rows as are combined value by value: what combine_vectors() takes for a word of the result is as much.
 template <class T>
-constexpr std::size_t few_rows = 3 * sizeof(T) / 2;
+constexpr std::size_t few_rows = sizeof(T);
 
 template <class T>
 void combine_few(std::span<const E> weights, std::span<const T> matrix, std::span<E> sums) {
@@ -131,14 +131,33 @@ void combine_vectors(std::span<const E> weights, std::span<const T> matrix, std:
               out.data() + v * 16 * lanes);
     }
   }
+  constexpr std::size_t values = 4 / Pieces<T>::per_value;  // of a word
+  std::array<std::uint64_t, 4 * max_lanes> c0, c1;
+  for (std::size_t v = 0; v < vectors; ++v) {
+    join_pieces(out.data() + v * 16 * lanes, Pieces<T>::per_value, c0.data(), c1.data());
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+      E* const of_word = sums.data() + (v * lanes + lane) % row_words * values;
+      for (std::size_t i = 0; i < values; ++i) {
+        of_word[i] += E{F::from_canonical(c0[i * lanes + lane]), F::from_canonical(c1[i * lanes + lane])};
+      }
+    }
+  }
+}
+
+/// The weights of a row's pieces, in the order in which dot_row() takes them: of a narrow one for each row of a vector.
+template <class T>
+std::vector<std::uint64_t> limbs_of_columns(std::span<const E> weights, std::size_t row_words, std::size_t vectors) {
+  const std::size_t lanes = word_lanes();
+  std::vector<std::uint64_t> limbs(vectors * 16 * lanes);
   for (std::size_t word = 0; word < vectors * lanes; ++word) {
     for (std::size_t piece = 0; piece < 4; ++piece) {
       const std::size_t index = word % row_words * 4 + piece;
-      sums[index / Pieces<T>::per_value] +=
-          join(out.data() + word / lanes * 16 * lanes + piece * 4 * lanes + word % lanes, lanes) *
-          two_to_the(static_cast<unsigned>(16 * (index % Pieces<T>::per_value)));
+      const F scale = two_to_the(static_cast<unsigned>(16 * (index % Pieces<T>::per_value)));
+      split(weights[index / Pieces<T>::per_value] * scale,
+            limbs.data() + (word / lanes * 4 + piece) * 4 * lanes + word % lanes, lanes);
     }
   }
+  return limbs;
 }
 
 }  // namespace
@@ -180,42 +199,44 @@ void dot_integer_rows(std::span<const E> weights, std::span<const T> matrix, std
     return;
   }
   const std::size_t vectors = std::max<std::size_t>(1, row_words / lanes);
-  std::vector<std::uint64_t> limbs(vectors * 16 * lanes);
-  for (std::size_t word = 0; word < vectors * lanes; ++word) {
-    for (std::size_t piece = 0; piece < 4; ++piece) {
-      const std::size_t index = word % row_words * 4 + piece;
-      const F scale = two_to_the(static_cast<unsigned>(16 * (index % Pieces<T>::per_value)));
-      split(weights[index / Pieces<T>::per_value] * scale,
-            limbs.data() + (word / lanes * 4 + piece) * 4 * lanes + word % lanes, lanes);
-    }
-  }
+  const std::vector<std::uint64_t> limbs = limbs_of_columns<T>(weights, row_words, vectors);
   const E offset = total(weights) * Pieces<T>::offset();
-  // not the pointer: before the first call of any kernel it is a detour that asks the processor each time
-  const auto dot = [](auto... arguments) { return dot_row(arguments...); };
-  const std::size_t lanes_of_row = lanes / rows_together;
+  // not the pointers: before the first call of any kernel they are a detour that asks the processor each time
   std::array<std::uint64_t, 4 * max_lanes> out;
-  std::size_t first = 0;
-  if (rows_together == 1) {
-    const auto dots = [](auto... arguments) { return dot_rows(arguments...); };
-    for (; first + lanes <= sums.size(); first += lanes) {
-      dots(as_words(matrix.data()) + first * row_words, vectors, Pieces<T>::flip, limbs.data(), out.data(),
-           out.data() + max_lanes);
-      for (std::size_t i = 0; i < lanes; ++i) {
-        sums[first + i] += E{F::from_canonical(out[i]), F::from_canonical(out[max_lanes + i])} - offset;
+  std::uint64_t* const c0 = out.data();
+  std::uint64_t* const c1 = c0 + max_lanes;
+  const auto add = [&](std::size_t row, std::size_t lane) {
+    sums[row] += E{F::from_canonical(c0[lane]), F::from_canonical(c1[lane])} - offset;
+  };
+  const std::uint64_t* const words = as_words(matrix.data());
+  if (rows_together > 1) {
+    const auto dots = [](auto... arguments) { return dot_narrow_rows(arguments...); };
+    for (std::size_t first = 0; first < sums.size(); first += rows_together) {
+      dots(words + first * row_words, row_words, Pieces<T>::flip, limbs.data(), c0, c1);
+      for (std::size_t i = 0; i < rows_together; ++i) {
+        add(first + i, i * row_words);
       }
+    }
+    return;
+  }
+  const auto dots = [](auto... arguments) { return dot_rows(arguments...); };
+  std::size_t first = 0;
+  for (; first + lanes <= sums.size(); first += lanes) {
+    dots(words + first * row_words, vectors, Pieces<T>::flip, limbs.data(), c0, c1);
+    for (std::size_t i = 0; i < lanes; ++i) {
+      add(first + i, i);
     }
   }
-  for (std::size_t r = first; r < sums.size(); r += rows_together) {
-    dot(as_words(matrix.data()) + r * row_words, vectors, Pieces<T>::flip, limbs.data(), out.data());
-    for (std::size_t i = 0; i < rows_together; ++i) {
-      std::array<std::uint64_t, 4> limb_sums{};
-      for (std::size_t limb = 0; limb < 4; ++limb) {
-        for (std::size_t lane = 0; lane < lanes_of_row; ++lane) {
-          limb_sums[limb] += out[limb * lanes + i * lanes_of_row + lane];
-        }
+  const auto dot = [](auto... arguments) { return dot_row(arguments...); };
+  for (; first < sums.size(); ++first) {
+    dot(words + first * row_words, vectors, Pieces<T>::flip, limbs.data(), out.data());
+    std::array<std::uint64_t, 4> limb_sums{};
+    for (std::size_t limb = 0; limb < 4; ++limb) {
+      for (std::size_t lane = 0; lane < lanes; ++lane) {
+        limb_sums[limb] += out[limb * lanes + lane];
       }
-      sums[r + i] += join(limb_sums.data(), 1) - offset;
     }
+    sums[first] += join(limb_sums) - offset;
   }
 }
 

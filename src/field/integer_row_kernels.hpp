@@ -25,6 +25,10 @@ void combine_rows_broadcast(const std::uint64_t* words64, std::size_t stride, st
 void combine_rows_lanes(const std::uint64_t* words64, std::size_t stride, std::size_t groups, std::uint64_t flip,
                         const std::uint64_t* limbs, const std::uint64_t* next, std::uint64_t* out);
 
+/// The coefficients, [value of a word][lane] each, of what combine_rows_broadcast() has summed for values of so many
+/// pieces: 1, 2 or 4.
+void join_pieces(const std::uint64_t* sums, std::size_t pieces, std::uint64_t* c0, std::uint64_t* c1);
+
 /// Sums over a row of `vectors` vectors: limbs [vector][piece][limb][lane], out [limb][lane].
 void dot_row(const std::uint64_t* words64, std::size_t vectors, std::uint64_t flip, const std::uint64_t* limbs,
              std::uint64_t* out);
@@ -32,6 +36,11 @@ void dot_row(const std::uint64_t* words64, std::size_t vectors, std::uint64_t fl
 /// c0[i] and c1[i]. Of at most 2^15 pieces a row.
 void dot_rows(const std::uint64_t* words64, std::size_t vectors, std::uint64_t flip, const std::uint64_t* limbs,
               std::uint64_t* c0, std::uint64_t* c1);
+
+/// The products of rows of `lanes_of_row` words, at most half a vector, that fill one: c0[i] and c1[i] are the
+/// coefficients of the row that lane i is of.
+void dot_narrow_rows(const std::uint64_t* words64, std::size_t lanes_of_row, std::uint64_t flip,
+                     const std::uint64_t* limbs, std::uint64_t* c0, std::uint64_t* c1);
 
 /// sums[i] += weight * value i; every canonical value is there twice.
 void add_doubled_row(E weight, const std::uint64_t* doubled, std::size_t count, E* sums);

@@ -39,6 +39,14 @@ struct LimbSums {
   }
 };
 
+/// low + 2^32 * high mod p.
+HWY_INLINE V join_limbs(V low, V high) {
+  const V shifted = hn::ShiftLeft<32>(high);
+  const V sum = hn::Add(low, shifted);
+  const V top = hn::ShiftRight<32>(high);
+  return reduce(Wide{sum, add_where(hn::Lt(sum, shifted), top, constant(1))});
+}
+
 /// Piece `number` of words.
 template <std::size_t number>
 HWY_INLINE V piece(V words) {
@@ -94,6 +102,30 @@ void combine_rows_broadcast(const std::uint64_t* words64, std::size_t stride, st
 void combine_rows_lanes(const std::uint64_t* words64, std::size_t stride, std::size_t groups, std::uint64_t flip,
                         const std::uint64_t* limbs, const std::uint64_t* next, std::uint64_t* out) {
   combine_block<false>(words64, stride, groups, flip, limbs, next, out);
+}
+
+/// 2^bits * a mod p, bits below 64 and not 0.
+HWY_INLINE V times_power_of_two(V a, int bits) {
+  return reduce(Wide{hn::ShiftLeftSame(a, bits), hn::ShiftRightSame(a, 64 - bits)});
+}
+
+void join_pieces(const std::uint64_t* sums, std::size_t pieces, std::uint64_t* c0, std::uint64_t* c1) {
+  const Lanes d;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto joined = [&](std::size_t number, std::size_t coefficient) HWY_ATTR {
+    const std::uint64_t* const limbs = sums + (number * 4 + coefficient * 2) * lanes;
+    return join_limbs(hn::LoadU(d, limbs), hn::LoadU(d, limbs + lanes));
+  };
+  for (std::size_t first = 0; first < 4; first += pieces) {
+    V low = joined(first, 0);
+    V high = joined(first, 1);
+    for (std::size_t i = 1; i < pieces; ++i) {
+      low = add(low, times_power_of_two(joined(first + i, 0), static_cast<int>(16 * i)));
+      high = add(high, times_power_of_two(joined(first + i, 1), static_cast<int>(16 * i)));
+    }
+    hn::StoreU(low, d, c0 + first / pieces * lanes);
+    hn::StoreU(high, d, c1 + first / pieces * lanes);
+  }
 }
 
 /// Sums over `vectors` consecutive vectors of words.
@@ -157,14 +189,6 @@ HWY_INLINE V sums_of_vectors(const std::uint64_t* in, [[maybe_unused]] std::size
 #endif
 }
 
-/// low + 2^32 * high mod p.
-HWY_INLINE V join_limbs(V low, V high) {
-  const V shifted = hn::ShiftLeft<32>(high);
-  const V sum = hn::Add(low, shifted);
-  const V top = hn::ShiftRight<32>(high);
-  return reduce(Wide{sum, add_where(hn::Lt(sum, shifted), top, constant(1))});
-}
-
 void dot_rows(const std::uint64_t* words64, std::size_t vectors, std::uint64_t flip, const std::uint64_t* limbs,
               std::uint64_t* c0, std::uint64_t* c1) {
   const Lanes d;
@@ -176,6 +200,29 @@ void dot_rows(const std::uint64_t* words64, std::size_t vectors, std::uint64_t f
   const auto limb = [&](std::size_t number) HWY_ATTR { return sums_of_vectors(sums + number * lanes, 4 * lanes); };
   hn::StoreU(join_limbs(limb(0), limb(1)), d, c0);
   hn::StoreU(join_limbs(limb(2), limb(3)), d, c1);
+}
+
+/// In every lane the sum over its row's lanes, which are side by side: at most half of a vector.
+HWY_INLINE V sums_of_neighbours(V sums, [[maybe_unused]] std::size_t lanes_of_row) {
+#if HWY_TARGET != HWY_SCALAR
+  if (lanes_of_row >= 2) {
+    sums = hn::Add(sums, hn::Reverse2(Lanes(), sums));
+  }
+  if constexpr (hn::MaxLanes(Lanes()) > 4) {
+    if (lanes_of_row >= 4) {
+      sums = hn::Add(sums, hn::SwapAdjacentBlocks(sums));
+    }
+  }
+#endif
+  return sums;
+}
+
+void dot_narrow_rows(const std::uint64_t* words64, std::size_t lanes_of_row, std::uint64_t flip,
+                     const std::uint64_t* limbs, std::uint64_t* c0, std::uint64_t* c1) {
+  const LimbSums sums = dot_sums(words64, 1, flip, limbs);
+  const auto of_rows = [&](V limb) HWY_ATTR { return sums_of_neighbours(limb, lanes_of_row); };
+  hn::StoreU(join_limbs(of_rows(sums.s0), of_rows(sums.s1)), Lanes(), c0);
+  hn::StoreU(join_limbs(of_rows(sums.s2), of_rows(sums.s3)), Lanes(), c1);
 }
 
 std::size_t word_lanes() { return hn::Lanes(Lanes()); }
@@ -201,8 +248,10 @@ HWY_AFTER_NAMESPACE();
 namespace tessera {
 HWY_EXPORT(combine_rows_broadcast);
 HWY_EXPORT(combine_rows_lanes);
+HWY_EXPORT(join_pieces);
 HWY_EXPORT(dot_row);
 HWY_EXPORT(dot_rows);
+HWY_EXPORT(dot_narrow_rows);
 HWY_EXPORT(word_lanes);
 HWY_EXPORT(add_doubled_row);
 
@@ -218,6 +267,10 @@ void combine_rows_lanes(const std::uint64_t* words64, std::size_t stride, std::s
   HWY_DYNAMIC_DISPATCH(combine_rows_lanes)(words64, stride, groups, flip, limbs, next, out);
 }
 
+void join_pieces(const std::uint64_t* sums, std::size_t pieces, std::uint64_t* c0, std::uint64_t* c1) {
+  HWY_DYNAMIC_DISPATCH(join_pieces)(sums, pieces, c0, c1);
+}
+
 void dot_row(const std::uint64_t* words64, std::size_t vectors, std::uint64_t flip, const std::uint64_t* limbs,
              std::uint64_t* out) {
   HWY_DYNAMIC_DISPATCH(dot_row)(words64, vectors, flip, limbs, out);
@@ -226,6 +279,11 @@ void dot_row(const std::uint64_t* words64, std::size_t vectors, std::uint64_t fl
 void dot_rows(const std::uint64_t* words64, std::size_t vectors, std::uint64_t flip, const std::uint64_t* limbs,
               std::uint64_t* c0, std::uint64_t* c1) {
   HWY_DYNAMIC_DISPATCH(dot_rows)(words64, vectors, flip, limbs, c0, c1);
+}
+
+void dot_narrow_rows(const std::uint64_t* words64, std::size_t lanes_of_row, std::uint64_t flip,
+                     const std::uint64_t* limbs, std::uint64_t* c0, std::uint64_t* c1) {
+  HWY_DYNAMIC_DISPATCH(dot_narrow_rows)(words64, lanes_of_row, flip, limbs, c0, c1);
 }
 
 void add_doubled_row(E weight, const std::uint64_t* doubled, std::size_t count, E* sums) {

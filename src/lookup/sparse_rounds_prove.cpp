@@ -1,6 +1,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <array>
 
 #include "lookup/level_rounds.hpp"
 
@@ -53,6 +54,54 @@ void for_each_pair(std::span<const SparseNode> nodes, const Visit& visit) {
   }
 }
 
+/// Pairs of a thread's nodes in blocks, as the kernels take them.
+class PairBatch {
+ public:
+  static constexpr std::size_t most = 128;
+  PairBatch() : nodes_(allocate_nodes(2 * most)) {
+    for (std::size_t node = 0; node < 2 * most; ++node) {
+      store_children(nodes_.data(), node, {});
+    }
+  }
+  [[nodiscard]] ChildrenBlock* nodes() const { return nodes_.data(); }
+  [[nodiscard]] std::size_t size() const { return count_; }
+  /// Pairs that kernels work on: some behind the last one.
+  [[nodiscard]] std::size_t padded() const {
+    return (count_ + 2 * block_lanes - 1) / (2 * block_lanes) * 2 * block_lanes;
+  }
+  void put(const Children& low, const Children& high) {
+    store_children(nodes_.data(), 2 * count_, low);
+    store_children(nodes_.data(), 2 * count_ + 1, high);
+    ++count_;
+  }
+  void clear() { count_ = 0; }
+
+ private:
+  BlockBuffer<ChildrenBlock> nodes_;
+  std::size_t count_ = 0;
+};
+
+/// Calls visit(batch, indices of its pairs) for batches of the pairs with a listed node.
+template <class Visit>
+void for_batches(std::span<const SparseNode> nodes, const Visit& visit) {
+  static thread_local PairBatch batch;
+  std::array<std::uint64_t, PairBatch::most> indices;
+  const auto take = [&] {
+    visit(batch, std::span<const std::uint64_t>(indices).first(batch.size()));
+    batch.clear();
+  };
+  for_each_pair(nodes, [&](std::uint64_t pair, const Children& low, const Children& high) {
+    indices[batch.size()] = pair;
+    batch.put(low, high);
+    if (batch.size() == PairBatch::most) {
+      take();
+    }
+  });
+  if (batch.size() > 0) {
+    take();
+  }
+}
+
 }  // namespace
 
 PrefixEq::PrefixEq(std::span<const E> point)
@@ -69,15 +118,20 @@ E PrefixEq::operator()(std::size_t coordinates, std::size_t index) const {
 }
 
 NodeSums sparse_sums(std::span<const SparseNode> nodes, const LevelContext& level, std::size_t variables) {
-  const auto g = [&](const Children& c) { return c.q0 * (c.p1 + level.tau * c.q1) + c.p0 * c.q1; };
   std::vector<NodeSums> sums(shares_of(nodes));
   for_shares(nodes, sums.size(), [&](std::size_t share, std::span<const SparseNode> some) {
     NodeSums mine;
-    for_each_pair(some, [&](std::uint64_t pair, const Children& low, const Children& high) {
-      const E weight = level.eq(variables - 1, pair);
-      mine.at_zero += weight * (g(low) - level.tau);
-      mine.leading += weight * g({high.p0 - low.p0, high.p1 - low.p1, high.q0 - low.q0, high.q1 - low.q1});
+    E total_weight;
+    for_batches(some, [&](const PairBatch& batch, std::span<const std::uint64_t> indices) {
+      std::array<WeightBlock, PairBatch::most / block_lanes> weights;
+      for (std::size_t i = 0; i < batch.padded(); ++i) {
+        const E weight = i < indices.size() ? level.eq(variables - 1, indices[i]) : E::zero();
+        store_weight(weights.data(), i, weight);
+        total_weight += weight;
+      }
+      mine += first_round(batch.nodes(), weights.data(), level.tau, batch.padded());
     });
+    mine.at_zero -= level.tau * total_weight;
     sums[share] = mine;
   });
   for (std::size_t share = 1; share < sums.size(); ++share) {
@@ -89,8 +143,13 @@ NodeSums sparse_sums(std::span<const SparseNode> nodes, const LevelContext& leve
 std::vector<SparseNode> bind_sparse(std::span<const SparseNode> nodes, E challenge) {
   std::vector<std::vector<SparseNode>> bound(shares_of(nodes));
   for_shares(nodes, bound.size(), [&](std::size_t share, std::span<const SparseNode> some) {
-    for_each_pair(some, [&](std::uint64_t pair, const Children& low, const Children& high) {
-      bound[share].push_back({pair, on_line(low, high, challenge)});
+    std::vector<SparseNode>& mine = bound[share];
+    mine.reserve(some.size());
+    for_batches(some, [&](const PairBatch& batch, std::span<const std::uint64_t> indices) {
+      bind_children(batch.nodes(), batch.nodes(), challenge, batch.padded());
+      for (std::size_t i = 0; i < indices.size(); ++i) {
+        mine.push_back({indices[i], load_children(batch.nodes(), i)});
+      }
     });
   });
   for (std::size_t share = 1; share < bound.size(); ++share) {
