@@ -3,10 +3,11 @@
 # Debian's arm64 packages, run by QEMU's user-mode emulation. Runs tests of what has kernels, the scalar ones and those of
 # NEON, and the golden test: stored proofs, which x86-64 made, are accepted, and proving gives their bytes again, with both
 # instruction sets. Everything is in build-arm/: build-arm/build/tessera and tessera-verify are the programs.
-# Usage: jobs/arm.sh [--programs | --tests "PART.."] [FOLDER]
+# Usage: jobs/arm.sh [--programs | --list | --tests "PART.."] [FOLDER]
 #   --programs   builds them, and runs nothing
+#   --list       says which tests it would run, and does nothing
 #   --tests      the fast tests of which folders of tests/ (default: base memory field hash cluster tensor transcript sumcheck
-#                lookup commitment parameters plan arithmetic)
+#                lookup words opening parameters plan arithmetic)
 #   FOLDER       of this machine's own programs: they, too, prove a text with the model gutenberg-2m, and model, key and
 #                payload must be the same ones
 # Exit codes: 0 done, 2 wrong usage or unusable input, 3 a build or a run failed.
@@ -23,11 +24,14 @@ fail() {
 }
 step() { printf '\n== %s\n' "$*"; }
 
-only_programs=0 own=''
-parts=(base memory field hash cluster tensor transcript sumcheck lookup commitment parameters plan arithmetic)
+only_programs=0 only_list=0 own=''
+# of CommittedOracle: minutes each under emulation, of code that the others run, too
+too_long=(agrees_with_the_definition opened_columns_of_a_long_oracle_agree_with_the_definition)
+parts=(base memory field hash cluster tensor transcript sumcheck lookup words opening parameters plan arithmetic)
 while [ $# -gt 0 ]; do
   case $1 in
     --programs) only_programs=1 ;;
+    --list) only_list=1 ;;
     --tests)
       [ -n "${2:-}" ] || usage "--tests: expected folders of tests/, found none"
       read -ra parts <<<"$2"
@@ -46,6 +50,13 @@ cd "$(dirname "$script")/.."
 for part in "${parts[@]}"; do
   [ -d "tests/$part" ] || usage "--tests: $part: expected a folder of tests/, found none"
 done
+for test in "${too_long[@]}"; do
+  grep -q "^TEST(CommittedOracle, $test)" tests/words/*.cpp || fail "CommittedOracle.$test: expected a test in tests/words, found none"
+done
+[ $only_list -eq 0 ] || {
+  echo "fast tests of ${parts[*]}; of words not ${too_long[*]}"
+  exit 0
+}
 source jobs/packages.sh
 install_packages "${arm_packages[@]}" || exit 3
 out=$PWD/build-arm
@@ -102,9 +113,7 @@ done
 emulated() { "$out/emulated/$1" "${@:2}"; }
 
 step "tests"
-# minutes each under emulation, of code that the others run, too
-too_long='CommittedOracle\.(AgreesWithTheDefinition|OpenedColumnsOfALongOracle)'
-ctest --test-dir "$build" --output-on-failure -j "$(nproc)" -L fast -R "^($(IFS='|' && echo "${parts[*]}"))/" -E "$too_long" \
+ctest --test-dir "$build" --output-on-failure -j "$(nproc)" -L fast -R "^($(IFS='|' && echo "${parts[*]}"))/" -E "CommittedOracle\.($(IFS='|' && echo "${too_long[*]}"))" \
   >"$out/tests.log" 2>&1 || { grep -E 'Failed|Failure' "$out/tests.log" >&2; fail "tests: $out/tests.log"; }
 grep -E 'tests passed|^Total Test time' "$out/tests.log"
 

@@ -15,8 +15,9 @@
 #                      tests/bench/tables)
 #   --serial [LENGTH]  only this: what one thread does alone in a proof of GPT-2 small's shape (448+64), scope by scope,
 #                      and the speed on many threads that follows
-#   --lengths [FOLDER] only this: time and memory of proofs of a small model at 16, 23, 30 .. 1,100 tokens, drawn beside
-#                      the JSON file (build-bench/lengths.json, .svg); FOLDER: the programs of another build, likewise
+#   --lengths [FOLDER] only this: time and memory of proofs of a small model at 16, 23, 30 .. 1,100 tokens, of three of
+#                      each the one that took least, drawn beside the JSON file (build-bench/lengths.json, .svg);
+#                      FOLDER: the programs of another build, likewise
 # Exit codes: 0 done, 2 wrong usage or unusable input, 3 a build or a run failed.
 set -euo pipefail
 script=$(realpath "$0")
