@@ -113,7 +113,8 @@ done
 emulated() { "$out/emulated/$1" "${@:2}"; }
 
 step "tests"
-ctest --test-dir "$build" --output-on-failure -j "$(nproc)" -L fast -R "^($(IFS='|' && echo "${parts[*]}"))/" -E "CommittedOracle\.($(IFS='|' && echo "${too_long[*]}"))" \
+ctest --test-dir "$build" --output-on-failure -j "$(nproc)" -L fast -R "^($(IFS='|' && echo "${parts[*]}"))/" \
+  -E "CommittedOracle\.($(IFS='|' && echo "${too_long[*]}"))" \
   >"$out/tests.log" 2>&1 || { grep -E 'Failed|Failure' "$out/tests.log" >&2; fail "tests: $out/tests.log"; }
 grep -E 'tests passed|^Total Test time' "$out/tests.log"
 

@@ -48,13 +48,6 @@ void split(const E& value, std::uint64_t* limbs, std::size_t stride) {
   limbs[3 * stride] = value.c1.value() >> 32;
 }
 
-E join(const std::array<std::uint64_t, 4>& limbs) {
-  const auto component = [](std::uint64_t low, std::uint64_t high) {
-    return F::reduce128((static_cast<unsigned __int128>(high) << 32) + low);
-  };
-  return {component(limbs[0], limbs[1]), component(limbs[2], limbs[3])};
-}
-
 E total(std::span<const E> values) {
   E sum;
   for (const E& value : values) {
@@ -144,7 +137,8 @@ void combine_vectors(std::span<const E> weights, std::span<const T> matrix, std:
   }
 }
 
-/// The weights of a row's pieces, in the order in which dot_row() takes them: of a narrow one for each row of a vector.
+/// The weights of a row's pieces, in the order in which dot_rows() takes them: of a narrow one for each row of a
+/// vector.
 template <class T>
 std::vector<std::uint64_t> limbs_of_columns(std::span<const E> weights, std::size_t row_words, std::size_t vectors) {
   const std::size_t lanes = word_lanes();
@@ -201,42 +195,24 @@ void dot_integer_rows(std::span<const E> weights, std::span<const T> matrix, std
   const std::size_t vectors = std::max<std::size_t>(1, row_words / lanes);
   const std::vector<std::uint64_t> limbs = limbs_of_columns<T>(weights, row_words, vectors);
   const E offset = total(weights) * Pieces<T>::offset();
-  // not the pointers: before the first call of any kernel they are a detour that asks the processor each time
-  std::array<std::uint64_t, 4 * max_lanes> out;
-  std::uint64_t* const c0 = out.data();
-  std::uint64_t* const c1 = c0 + max_lanes;
+  std::array<std::uint64_t, max_lanes> c0, c1;
   const auto add = [&](std::size_t row, std::size_t lane) {
     sums[row] += E{F::from_canonical(c0[lane]), F::from_canonical(c1[lane])} - offset;
   };
   const std::uint64_t* const words = as_words(matrix.data());
-  if (rows_together > 1) {
-    const auto dots = [](auto... arguments) { return dot_narrow_rows(arguments...); };
-    for (std::size_t first = 0; first < sums.size(); first += rows_together) {
-      dots(words + first * row_words, row_words, Pieces<T>::flip, limbs.data(), c0, c1);
-      for (std::size_t i = 0; i < rows_together; ++i) {
-        add(first + i, i * row_words);
-      }
-    }
-    return;
-  }
-  const auto dots = [](auto... arguments) { return dot_rows(arguments...); };
   std::size_t first = 0;
-  for (; first + lanes <= sums.size(); first += lanes) {
-    dots(words + first * row_words, vectors, Pieces<T>::flip, limbs.data(), c0, c1);
+  for (; rows_together == 1 && first + lanes <= sums.size(); first += lanes) {
+    dot_rows(words + first * row_words, vectors, Pieces<T>::flip, limbs.data(), c0.data(), c1.data());
     for (std::size_t i = 0; i < lanes; ++i) {
       add(first + i, i);
     }
   }
-  const auto dot = [](auto... arguments) { return dot_row(arguments...); };
-  for (; first < sums.size(); ++first) {
-    dot(words + first * row_words, vectors, Pieces<T>::flip, limbs.data(), out.data());
-    std::array<std::uint64_t, 4> limb_sums{};
-    for (std::size_t limb = 0; limb < 4; ++limb) {
-      for (std::size_t lane = 0; lane < lanes; ++lane) {
-        limb_sums[limb] += out[limb * lanes + lane];
-      }
+  for (; first < sums.size(); first += rows_together) {
+    dot_few_rows(words + first * row_words, vectors, std::min(row_words, lanes), Pieces<T>::flip, limbs.data(),
+                 c0.data(), c1.data());
+    for (std::size_t i = 0; i < rows_together; ++i) {
+      add(first + i, i * row_words);
     }
-    sums[first] += join(limb_sums) - offset;
   }
 }
 

@@ -29,18 +29,15 @@ void combine_rows_lanes(const std::uint64_t* words64, std::size_t stride, std::s
 /// pieces: 1, 2 or 4.
 void join_pieces(const std::uint64_t* sums, std::size_t pieces, std::uint64_t* c0, std::uint64_t* c1);
 
-/// Sums over a row of `vectors` vectors: limbs [vector][piece][limb][lane], out [limb][lane].
-void dot_row(const std::uint64_t* words64, std::size_t vectors, std::uint64_t flip, const std::uint64_t* limbs,
-             std::uint64_t* out);
 /// The products of as many rows as a vector has lanes, `vectors` vectors of words each: the coefficients of row i's at
-/// c0[i] and c1[i]. Of at most 2^15 pieces a row.
+/// c0[i] and c1[i]. Of at most 2^15 pieces a row. limbs: [vector][piece][limb][lane].
 void dot_rows(const std::uint64_t* words64, std::size_t vectors, std::uint64_t flip, const std::uint64_t* limbs,
               std::uint64_t* c0, std::uint64_t* c1);
 
-/// The products of rows of `lanes_of_row` words, at most half a vector, that fill one: c0[i] and c1[i] are the
-/// coefficients of the row that lane i is of.
-void dot_narrow_rows(const std::uint64_t* words64, std::size_t lanes_of_row, std::uint64_t flip,
-                     const std::uint64_t* limbs, std::uint64_t* c0, std::uint64_t* c1);
+/// The products of one row of `vectors` vectors, or of the narrower ones that fill a vector: a row has `lanes_of_row`
+/// lanes of it. c0[i] and c1[i] are the coefficients of the row that lane i is of.
+void dot_few_rows(const std::uint64_t* words64, std::size_t vectors, std::size_t lanes_of_row, std::uint64_t flip,
+                  const std::uint64_t* limbs, std::uint64_t* c0, std::uint64_t* c1);
 
 /// sums[i] += weight * value i; every canonical value is there twice.
 void add_doubled_row(E weight, const std::uint64_t* doubled, std::size_t count, E* sums);

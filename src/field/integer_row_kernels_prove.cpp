@@ -152,11 +152,6 @@ HWY_INLINE LimbSums dot_sums(const std::uint64_t* words64, std::size_t vectors, 
   return sums;
 }
 
-void dot_row(const std::uint64_t* words64, std::size_t vectors, std::uint64_t flip, const std::uint64_t* limbs,
-             std::uint64_t* out) {
-  dot_sums(words64, vectors, flip, limbs).store(out);
-}
-
 /// Lane i: the sum over the lanes of the i-th of as many vectors as a vector has lanes, `stride` words apart.
 HWY_INLINE V sums_of_vectors(const std::uint64_t* in, [[maybe_unused]] std::size_t stride) {
   const Lanes d;
@@ -202,11 +197,15 @@ void dot_rows(const std::uint64_t* words64, std::size_t vectors, std::uint64_t f
   hn::StoreU(join_limbs(limb(2), limb(3)), d, c1);
 }
 
-/// In every lane the sum over its row's lanes, which are side by side: at most half of a vector.
-HWY_INLINE V sums_of_neighbours(V sums, [[maybe_unused]] std::size_t lanes_of_row) {
+/// In every lane the sum over its row's lanes, which are side by side.
+HWY_INLINE V sums_of_neighbours(V sums, std::size_t lanes_of_row) {
+  const Lanes d;
+  if (lanes_of_row == hn::Lanes(d)) {
+    return hn::SumOfLanes(d, sums);
+  }
 #if HWY_TARGET != HWY_SCALAR
   if (lanes_of_row >= 2) {
-    sums = hn::Add(sums, hn::Reverse2(Lanes(), sums));
+    sums = hn::Add(sums, hn::Reverse2(d, sums));
   }
   if constexpr (hn::MaxLanes(Lanes()) > 4) {
     if (lanes_of_row >= 4) {
@@ -217,9 +216,9 @@ HWY_INLINE V sums_of_neighbours(V sums, [[maybe_unused]] std::size_t lanes_of_ro
   return sums;
 }
 
-void dot_narrow_rows(const std::uint64_t* words64, std::size_t lanes_of_row, std::uint64_t flip,
-                     const std::uint64_t* limbs, std::uint64_t* c0, std::uint64_t* c1) {
-  const LimbSums sums = dot_sums(words64, 1, flip, limbs);
+void dot_few_rows(const std::uint64_t* words64, std::size_t vectors, std::size_t lanes_of_row, std::uint64_t flip,
+                  const std::uint64_t* limbs, std::uint64_t* c0, std::uint64_t* c1) {
+  const LimbSums sums = dot_sums(words64, vectors, flip, limbs);
   const auto of_rows = [&](V limb) HWY_ATTR { return sums_of_neighbours(limb, lanes_of_row); };
   hn::StoreU(join_limbs(of_rows(sums.s0), of_rows(sums.s1)), Lanes(), c0);
   hn::StoreU(join_limbs(of_rows(sums.s2), of_rows(sums.s3)), Lanes(), c1);
@@ -249,9 +248,8 @@ namespace tessera {
 HWY_EXPORT(combine_rows_broadcast);
 HWY_EXPORT(combine_rows_lanes);
 HWY_EXPORT(join_pieces);
-HWY_EXPORT(dot_row);
 HWY_EXPORT(dot_rows);
-HWY_EXPORT(dot_narrow_rows);
+HWY_EXPORT(dot_few_rows);
 HWY_EXPORT(word_lanes);
 HWY_EXPORT(add_doubled_row);
 
@@ -271,19 +269,14 @@ void join_pieces(const std::uint64_t* sums, std::size_t pieces, std::uint64_t* c
   HWY_DYNAMIC_DISPATCH(join_pieces)(sums, pieces, c0, c1);
 }
 
-void dot_row(const std::uint64_t* words64, std::size_t vectors, std::uint64_t flip, const std::uint64_t* limbs,
-             std::uint64_t* out) {
-  HWY_DYNAMIC_DISPATCH(dot_row)(words64, vectors, flip, limbs, out);
-}
-
 void dot_rows(const std::uint64_t* words64, std::size_t vectors, std::uint64_t flip, const std::uint64_t* limbs,
               std::uint64_t* c0, std::uint64_t* c1) {
   HWY_DYNAMIC_DISPATCH(dot_rows)(words64, vectors, flip, limbs, c0, c1);
 }
 
-void dot_narrow_rows(const std::uint64_t* words64, std::size_t lanes_of_row, std::uint64_t flip,
-                     const std::uint64_t* limbs, std::uint64_t* c0, std::uint64_t* c1) {
-  HWY_DYNAMIC_DISPATCH(dot_narrow_rows)(words64, lanes_of_row, flip, limbs, c0, c1);
+void dot_few_rows(const std::uint64_t* words64, std::size_t vectors, std::size_t lanes_of_row, std::uint64_t flip,
+                  const std::uint64_t* limbs, std::uint64_t* c0, std::uint64_t* c1) {
+  HWY_DYNAMIC_DISPATCH(dot_few_rows)(words64, vectors, lanes_of_row, flip, limbs, c0, c1);
 }
 
 void add_doubled_row(E weight, const std::uint64_t* doubled, std::size_t count, E* sums) {
