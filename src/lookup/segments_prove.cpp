@@ -108,7 +108,7 @@ std::vector<int> chunk_owners(const Ownership& ownership, const Shape& shape, in
 /// log2 of the chunks from `first` on that are one segment: neighbours of one rank, all present, aligned. A power of 4
 /// of them, so that there are few classes.
 unsigned log_run_of_chunks(const Shape& shape, std::span<const int> owners, std::size_t first, unsigned top) {
-  constexpr unsigned step = 2;
+  constexpr unsigned step = 1;
   unsigned log_chunks = 0;
   if (shape.inner_bits() == 0) {
     return log_chunks;  // single leaves are known to all ranks
