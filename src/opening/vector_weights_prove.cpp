@@ -76,10 +76,8 @@ void add_band_weights(const Placed& placed, const LinearForm& claim, std::size_t
       }
       const unsigned log_row = ceil_log2(of_chunk.trailing.size());  // a power of two
       const std::size_t mask = of_chunk.trailing.size() - 1;
-#pragma omp parallel for schedule(dynamic, share_of(of_chunk.size() / columns_of_part)) if (large)
-      for (std::size_t part = 0; part < of_chunk.size(); part += columns_of_part) {
-        const std::size_t end = std::min(part + columns_of_part, of_chunk.size());
-        visit_share(share.columns, first + part, first + end,
+      const auto add_columns = [&](std::size_t begin, std::size_t end) {
+        visit_share(share.columns, first + begin, first + end,
                     [&](std::size_t place, std::size_t index, std::size_t count) {
                       const std::size_t last = index - first + count;
                       for (std::size_t i = index - first; i < last;) {
@@ -90,6 +88,14 @@ void add_band_weights(const Placed& placed, const LinearForm& claim, std::size_t
                         place += some;
                       }
                     });
+      };
+      if (!large) {  // a region of one thread would take longer than a small chunk's sums
+        add_columns(0, of_chunk.size());
+        continue;
+      }
+#pragma omp parallel for schedule(dynamic, share_of(of_chunk.size() / columns_of_part))
+      for (std::size_t part = 0; part < of_chunk.size(); part += columns_of_part) {
+        add_columns(part, std::min(part + columns_of_part, of_chunk.size()));
       }
     }
   }
