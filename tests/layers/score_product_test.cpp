@@ -26,6 +26,7 @@ TEST(ScoreProduct, is_the_sum_over_heads) {
                                              {1, 12, 2, 2, 2},  // three chunks of rows
                                              {2, 12, 2, 0, 2},
                                              {2, 6, 1, 1, 2, 3},
+                                             {1, 6, 1, 1, 1, 300},  // more tiles than are multiplied at once
                                              {2, 12, 2, 1, 1, 0, {2, 0, 5}},
                                              {9, 6, 1, 1, 2, 3, {4, 4, 4}}}) {
     const Dimension rows{cut.rows, cut.log_chunk};

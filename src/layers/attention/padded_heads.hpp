@@ -4,10 +4,11 @@
 
 namespace tessera {
 
-/// q*k^T in one tile of the scores (B,G,J,Q,K), exactly, row-major, above the diagonal too. q and k have the heads
-/// padded, in chunks of tokens: of q whole tiles of queries, of k one tile of keys each.
-void multiply_tile(const Shape& scores, std::size_t tile, const ChunkedTensor<std::int16_t>& q,
-                   const ChunkedTensor<std::int16_t>& k, std::span<double> products);
+/// q*k^T in `count` neighbouring tiles of the scores (B,G,J,Q,K), of the same queries, exactly: (queries, keys of all
+/// tiles) row-major, above the diagonal too. q and k have the heads padded, in chunks of tokens: of q whole tiles of
+/// queries, of k one tile of keys each.
+void multiply_tiles(const Shape& scores, std::size_t tile, std::size_t count, const ChunkedTensor<std::int16_t>& q,
+                    const ChunkedTensor<std::int16_t>& k, std::span<double> products);
 
 /// A tensor (B,G,..): each rank's copy of its own chunks and of all heads of which it owns a tile of the scores.
 /// Collective.

@@ -60,20 +60,18 @@ ChunkedTensor<std::int16_t> pad_heads(std::size_t m, const Shape& heads, const C
   return padded;
 }
 
-/// Some columns of a chunk (places, tokens) for BLAS: (places, count).
-void widen(std::span<const std::int16_t> chunk, std::size_t places, Range tokens, std::vector<double>& to) {
-  const std::size_t stride = chunk.size() / places;
-  to.clear();
+/// Some columns of a chunk (places, tokens), for BLAS: side by side to rows of `stride` values.
+void widen(std::span<const std::int16_t> chunk, std::size_t places, Range tokens, double* to, std::size_t stride) {
+  const std::size_t length = chunk.size() / places;
   for (std::size_t place = 0; place < places; ++place) {
-    const auto row = chunk.subspan(place * stride + tokens.first, tokens.size());
-    to.insert(to.end(), row.begin(), row.end());
+    std::ranges::copy(chunk.subspan(place * length + tokens.first, tokens.size()), to + place * stride);
   }
 }
 
 }  // namespace
 
-void multiply_tile(const Shape& scores, std::size_t tile, const ChunkedTensor<std::int16_t>& q,
-                   const ChunkedTensor<std::int16_t>& k, std::span<double> products) {
+void multiply_tiles(const Shape& scores, std::size_t tile, std::size_t count, const ChunkedTensor<std::int16_t>& q,
+                    const ChunkedTensor<std::int16_t>& k, std::span<double> products) {
   const auto& dimensions = scores.dimensions();
   const auto coordinate = [&](std::size_t dimension) { return scores.coordinate(tile, dimension); };
   const std::size_t queries = dimensions[3].chunk();
@@ -83,14 +81,18 @@ void multiply_tile(const Shape& scores, std::size_t tile, const ChunkedTensor<st
   const std::size_t query_head = head * dimensions[2].chunk_count() + coordinate(2);
   const std::size_t query = coordinate(3) * queries;  // its tile lies in one chunk of the rows
   const auto left = q.chunk(query_head * rows.chunk_count() + (query >> rows.log_chunk));
-  const auto right = k.chunk(head * dimensions[4].chunk_count() + coordinate(4));
+  const std::size_t first_key = head * dimensions[4].chunk_count() + coordinate(4);
   const std::size_t places = left.size() >> rows.log_chunk;  // padding is zero
   const std::size_t first = query & (rows.chunk() - 1);
   static thread_local std::vector<double> wide_left, wide_right;
-  widen(left, places, {first, first + queries}, wide_left);
-  widen(right, places, {0, keys}, wide_right);
-  multiply_real(Transpose::left, queries, keys, places, {wide_left.data(), queries}, {wide_right.data(), keys},
-                products);
+  wide_left.resize(places * queries);
+  wide_right.resize(places * count * keys);
+  widen(left, places, {first, first + queries}, wide_left.data(), queries);
+  for (std::size_t i = 0; i < count; ++i) {
+    widen(k.chunk(first_key + i), places, {0, keys}, wide_right.data() + i * keys, count * keys);
+  }
+  multiply_real(Transpose::left, queries, count * keys, places, {wide_left.data(), queries},
+                {wide_right.data(), count * keys}, products);
 }
 
 template <class T>

@@ -8,7 +8,7 @@ namespace tessera {
 /// mask that is the same for all of them stands beside. Over (Q,K), or over (B,Q,K) where masks differ by block.
 ///
 /// A(.., i, c) = sum_{b,g,j} beta(p_b,b)*beta(p_g,g)*beta(p_j,j) * sum_x q(b,g,j,x,i)*k(b,g,x,c), above the diagonal
-/// too. q and k as for multiply_tile(); x may be several dimensions.
+/// too. q and k as for multiply_tiles(); x may be several dimensions.
 class ScoreProduct {
  public:
   /// `scores` (B,G,J,Q,K), of whose tiles this rank has those of `tiles`; `over`: of the sum. Keeps references to q and
@@ -21,6 +21,11 @@ class ScoreProduct {
  private:
   /// A on the outer cube, inner variables of Q and K bound.
   [[nodiscard]] std::vector<E> bound(std::span<const E> inner_point, Communicator& comm) const;
+  /// Neighbouring tiles of A that are sums over the same heads, in runs that are multiplied at once; `summed`: the
+  /// tiles of the scores of each.
+  [[nodiscard]] std::vector<Range> runs_of_keys(std::span<const std::vector<std::size_t>> summed) const;
+  /// One head's products (queries, keys of all tiles), tile by tile into rows of (tile, head, query, key).
+  void put_tiles(std::span<const double> products, std::size_t tiles, std::span<std::int64_t> to) const;
   [[nodiscard]] bool by_block() const { return over_.dimensions().size() == 3; }
 
   Shape scores_, over_;

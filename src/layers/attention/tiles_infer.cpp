@@ -42,7 +42,7 @@ void fill(const TileInputs& inputs, const Tile& tile) {
   const std::size_t pass = queries.first >> rows.log_chunk;  // of which the tile is a part
   const std::size_t first = pass << rows.log_chunk;
   std::vector<double> products(plan.scores.chunk_size());
-  multiply_tile(plan.scores, tile.chunk, inputs.q, inputs.k, products);
+  multiply_tiles(plan.scores, tile.chunk, 1, inputs.q, inputs.k, products);
   const auto maxima = inputs.maxima.chunk(query_head * rows.chunk_count() + pass);
   for (std::size_t query = queries.first; query < queries.last; ++query) {
     const std::size_t at = (query - queries.first) * side;
