@@ -14,12 +14,13 @@ struct Tiles {
   unsigned log_chunk, log_queries, log_keys;
   std::size_t past = 0;
   std::vector<std::uint32_t> windows = {};  // by block
+  std::size_t heads = 2;
 };
 
 /// A at every place, absent tiles too, weighed and summed over blocks, heads and groups; blocks stay where they have
 /// windows.
 TEST(ScoreProduct, is_the_sum_over_heads) {
-  constexpr std::size_t blocks = 3, heads = 2, places = 4;
+  constexpr std::size_t blocks = 3, places = 4;
   for (const Tiles& cut : std::vector<Tiles>{{1, 8, 1, 1, 1},
                                              {2, 8, 3, 1, 1},
                                              {3, 8, 2, 1, 2},
@@ -28,7 +29,9 @@ TEST(ScoreProduct, is_the_sum_over_heads) {
                                              {2, 6, 1, 1, 2, 3},
                                              {1, 6, 1, 1, 1, 300},  // more tiles than are multiplied at once
                                              {2, 12, 2, 1, 1, 0, {2, 0, 5}},
-                                             {9, 6, 1, 1, 2, 3, {4, 4, 4}}}) {
+                                             {9, 6, 1, 1, 2, 3, {4, 4, 4}},
+                                             {1, 2, 1, 1, 1, 0, {2, 2, 2}, 1}}) {  // a tile a block
+    const std::size_t heads = cut.heads;
     const Dimension rows{cut.rows, cut.log_chunk};
     const Dimension sequence{cut.past + cut.rows, cut.log_keys};
     const Dimension query{cut.rows, cut.log_queries};
@@ -41,7 +44,7 @@ TEST(ScoreProduct, is_the_sum_over_heads) {
     // places of a query in two dimensions
     const Shape queries({Dimension::outer(blocks), Dimension::outer(heads), Dimension::outer(cut.group),
                          Dimension{2, 1}, Dimension{2, 1}, rows});
-    const Shape keys({Dimension::outer(blocks), Dimension{8, 2}, sequence});  // two heads of four features
+    const Shape keys({Dimension::outer(blocks), Dimension{heads * places, 2}, sequence});  // of a head in each chunk
     TensorPoint point;
     for (std::size_t j = 0; j < 3; ++j) {
       point.push_back(RandomElements(7 + j).elements(scores.dimensions()[j].bits()));
