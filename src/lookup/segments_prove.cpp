@@ -78,6 +78,9 @@ bool read_columns(SegmentClass& segments, const LookupInput& input, bool narrow)
       const std::span<std::uint32_t> a(wide != nullptr ? wide : a_values.data(), size);
       const Segment& segment = segments.segments[i];
       read_segment(input, segment, segments.log_leaves, a, {b != nullptr ? b : b_values.data(), b_values.size()});
+      if (copy_a) {
+        leaves.added = 0;  // the copy has it
+      }
       if (copy_a && narrow) {
         std::uint16_t* const out = segments.narrow.data() + copies.a[i] * size;
         for (std::size_t x = 0; x < size; ++x) {
@@ -105,10 +108,8 @@ std::vector<int> chunk_owners(const Ownership& ownership, const Shape& shape, in
   return owners;
 }
 
-/// log2 of the chunks from `first` on that are one segment: neighbours of one rank, all present, aligned. A power of 4
-/// of them, so that there are few classes.
+/// log2 of the chunks from `first` on that are one segment: neighbours of one rank, all present, aligned.
 unsigned log_run_of_chunks(const Shape& shape, std::span<const int> owners, std::size_t first, unsigned top) {
-  constexpr unsigned step = 1;
   unsigned log_chunks = 0;
   if (shape.inner_bits() == 0) {
     return log_chunks;  // single leaves are known to all ranks
@@ -120,8 +121,8 @@ unsigned log_run_of_chunks(const Shape& shape, std::span<const int> owners, std:
            shape.outer_index(first + count - 1) == place + count - 1 &&
            std::ranges::all_of(owners.subspan(first, count), [&](int owner) { return owner == owners[first]; });
   };
-  while (shape.inner_bits() + log_chunks + step <= top && is_run(log_chunks + step)) {
-    log_chunks += step;
+  while (shape.inner_bits() + log_chunks < top && is_run(log_chunks + 1)) {
+    ++log_chunks;
   }
   return log_chunks;
 }

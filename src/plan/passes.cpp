@@ -9,17 +9,17 @@ namespace tessera {
 namespace {
 
 /// log2 of the entries of a chunk: 24 chunks at most as long as a pass may be so long, since more would take the
-/// verifier's time. Where the last one is half empty or more, chunks are half as long, of which 36 may be, or 12 of
-/// 2^3: less of what is committed is padding.
+/// verifier's time. Where the last one is half empty or more, chunks are half as long, of which 36 may be: less of what
+/// is committed is padding.
 unsigned log_chunk_of(std::size_t length) {
-  constexpr std::size_t most_chunks = 24, most_halves = 36, most_eights = 12;
+  constexpr std::size_t most_chunks = 24, most_halves = 36;
   unsigned log_chunk = 4;
   while (log_chunk < ceil_log2(max_pass_length) && length > most_chunks << log_chunk) {
     ++log_chunk;
   }
   const unsigned log_half = log_chunk - 1;
   const bool half_empty = ((length - 1) >> log_half) % 2 == 0;
-  return half_empty && length <= (log_half == 3 ? most_eights : most_halves) << log_half ? log_half : log_chunk;
+  return half_empty && length <= most_halves << log_half ? log_half : log_chunk;
 }
 
 }  // namespace

@@ -116,9 +116,9 @@ TEST(Passes, a_pass_has_the_key_tiles_that_it_reads) {
   const Shape& scores = plan.shapes.scores;
   ASSERT_EQ(scores.dimensions()[3].chunk_count(), 8U);
   for (std::size_t pass = 0; pass < 8; ++pass) {
-    EXPECT_EQ(scores.key_tiles(pass), pass < 4 ? 8U : 9U);  // of 16 keys
+    EXPECT_EQ(scores.key_tiles(pass), pass < 4 ? 16U : 17U);  // of 8 keys
   }
-  EXPECT_EQ(scores.chunk_count(), 4U * 6U * 4U * (8 + 9));
+  EXPECT_EQ(scores.chunk_count(), 4U * 6U * 4U * (16 + 17));
 }
 
 // What a statement says of its passes.
