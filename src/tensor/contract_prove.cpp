@@ -42,7 +42,7 @@ class Contraction {
   /// A thread's weights of the rows of the chunk before: neighbours differ in their tokens alone.
   class Scratch {
     friend class Contraction;
-    std::vector<E> weights, last, sums;
+    std::vector<E> weights, scaled, sums;
     std::optional<std::size_t> rows;  // which the weights are of
   };
 
@@ -74,18 +74,23 @@ class Contraction {
     places_ = std::move(all);
   }
 
+  static std::span<const E> scaled(std::span<const E> weights, E scale, Scratch& scratch) {
+    if (scale == E::one()) {
+      return weights;
+    }
+    scratch.scaled.assign(weights.begin(), weights.end());
+    for (E& weight : scratch.scaled) {
+      weight *= scale;
+    }
+    return scratch.scaled;
+  }
+
   /// A row's sum with the weights of the last dimension.
   template <class T>
   void add_dots(std::span<const T> values, std::span<const E> weights, E scale, std::span<E> result,
                 Scratch& scratch) const {
     const std::size_t rows = places_.size();
-    if (scale != E::one()) {
-      scratch.last.assign(weights.begin(), weights.end());
-      for (E& weight : scratch.last) {
-        weight *= scale;
-      }
-      weights = scratch.last;
-    }
+    weights = scaled(weights, scale, scratch);
     if (weights.size() <= max_dot && !weighed_ && places_.back() == rows - 1) {
       return dot_integer_rows(weights, values, result.first(rows));
     }
@@ -119,14 +124,14 @@ class Contraction {
       const std::span<const E> weights = std::span<const E>(scratch.weights).subspan(first, end - first);
       const std::span<const T> some = values.subspan(first * row_length, (end - first) * row_length);
       const std::span<E> to = result.subspan(places_[first], row_length);
-      if (scale == E::one()) {
-        combine_integer_rows(weights, some, to);
-      } else {
+      if (scale != E::one() && weights.size() > row_length) {  // the sums are fewer than the weights
         scratch.sums.assign(row_length, E::zero());
         combine_integer_rows(weights, some, std::span(scratch.sums));
         for (std::size_t i = 0; i < row_length; ++i) {
           to[i] += scale * scratch.sums[i];
         }
+      } else {
+        combine_integer_rows(scaled(weights, scale, scratch), some, to);
       }
       first = end;
     }
