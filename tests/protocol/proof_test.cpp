@@ -159,7 +159,7 @@ const Size sizes[] = {
 };
 const Size large_sizes[] = {
     {"gutenberg_demo", gutenberg, 32, 32, 64},
-    {"gutenberg_ten_tiles", gutenberg, 100, 50, 160},
+    {"gutenberg_nineteen_tiles", gutenberg, 100, 50, 152},
     {"gutenberg_two_tiles", gutenberg, 100, 50, 256, 128},  // filler in the second
     {"gutenberg_whole_context", gutenberg, 240, 16, 256},
 };
