@@ -153,7 +153,7 @@ std::vector<E> ScoreProduct::bound(std::span<const E> inner_point, Communicator&
   const unsigned log_in_chunk = rows.log_chunk - query.log_chunk;
   const std::size_t in_chunk = std::size_t{1} << log_in_chunk;  // tiles of queries
   const std::size_t heads = dimensions[1].chunk_count();
-  const std::size_t places = k_.shape().chunk_size() / key.chunk();  // of a chunk of keys: some heads
+  const std::size_t places = k_.shape().chunk_size() / key.chunk();  // of a head
   std::vector<E> result(std::size_t{1} << over_.outer_bits());
 #pragma omp parallel for schedule(static)
   for (std::size_t tile = 0; tile < query.chunk_count(); ++tile) {
