@@ -1,12 +1,12 @@
 #include "layers/attention/score_product.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "arithmetic/integer_product.hpp"
 #include "field/dot_product.hpp"
 #include "field/integer_products.hpp"
 #include "layers/attention/padded_heads.hpp"
+#include "tensor/contract.hpp"
 
 namespace tessera {
 namespace {
@@ -16,41 +16,17 @@ constexpr std::size_t heads_at_once = 16;
 /// Keys of neighbouring tiles that are multiplied at once: a small tile would take less than the call.
 constexpr std::size_t keys_at_once = 128;
 
-/// The sums over the tokens of each tile, weighed by beta of `point`, and over `groups` weighed heads that follow each
-/// other, of tensors (head, group, places, tokens): over (head, chunk of tokens, place, tile in the chunk). Collective.
-std::vector<E> bound_tokens(const ChunkedTensor<std::int16_t>& tensor, std::span<const E> groups, const Dimension& tile,
-                            std::span<const E> point, Communicator& comm) {
+/// The sums over the tokens of each tile, weighed by beta of `point`, and over weighed groups, of tensors (head, group,
+/// places, tokens): over (head, chunk of tokens, place, tile in the chunk). Collective.
+std::vector<E> bound_tokens(const ChunkedTensor<std::int16_t>& tensor, std::size_t heads, const Axis& groups,
+                            const Dimension& tile, std::span<const E> point, Communicator& comm) {
   const Dimension& tokens = tensor.shape().dimensions().back();
-  const std::vector<E> weights = eq_table(point);
-  const std::size_t chunks = tokens.chunk_count();
-  const std::size_t sums = tensor.shape().chunk_size() / tile.chunk();  // of a chunk
-  const std::size_t places = tensor.shape().chunk_count() / groups.size();
-  std::vector<E> result(places * sums);
-#pragma omp parallel
-  {
-    std::vector<E> of_group(sums);
-#pragma omp for schedule(static)
-    for (std::size_t place = 0; place < places; ++place) {
-      const std::span<E> total = std::span(result).subspan(place * sums, sums);
-      for (std::size_t group = 0; group < groups.size(); ++group) {
-        const std::size_t chunk = (place / chunks * groups.size() + group) * chunks + place % chunks;
-        if (tensor.ownership().owner(tensor.shape(), chunk, comm.size()) != comm.rank()) {
-          continue;
-        }
-        if (groups.size() == 1) {
-          dot_integer_rows(std::span<const E>(weights), tensor.chunk(chunk), total);
-          continue;
-        }
-        std::ranges::fill(of_group, E::zero());
-        dot_integer_rows(std::span<const E>(weights), tensor.chunk(chunk), std::span(of_group));
-        for (std::size_t i = 0; i < sums; ++i) {
-          total[i] += groups[group] * of_group[i];
-        }
-      }
-    }
-  }
-  comm.all_reduce_sum(result);
-  return result;
+  const std::size_t places = tensor.shape().chunk_size() / tokens.chunk();
+  const Shape split({Dimension::outer(heads),
+                     Dimension::outer(tensor.shape().chunk_count() / (heads * tokens.chunk_count())),
+                     Dimension::outer(tokens.chunk_count()), Dimension::whole(places),
+                     Dimension::whole(tokens.chunk() / tile.chunk()), Dimension::whole(tile.chunk())});
+  return contract(&tensor, split, {Axis{}, groups, Axis{}, Axis{}, Axis{}, eq_table(point)}, comm);
 }
 
 }  // namespace
@@ -144,23 +120,24 @@ std::vector<E> ScoreProduct::bound(std::span<const E> inner_point, Communicator&
   const std::span<const Dimension> dimensions = scores_.dimensions();
   const Dimension& query = dimensions[3];
   const Dimension& key = dimensions[4];
-  const std::span<const E> groups = std::span(groups_).first(dimensions[2].chunk_count());
-  const std::vector<E> left = bound_tokens(q_, groups, query, inner_point.first(query.log_chunk), comm);
-  const std::vector<E> right = bound_tokens(k_, std::array{E::one()}, key, inner_point.last(key.log_chunk), comm);
+  const std::size_t heads = dimensions[1].chunk_count();
+  const std::size_t all_heads = dimensions[0].chunk_count() * heads;
+  const std::vector<E> left = bound_tokens(q_, all_heads, groups_, query, inner_point.first(query.log_chunk), comm);
+  const std::vector<E> right = bound_tokens(k_, all_heads, Axis{}, key, inner_point.last(key.log_chunk), comm);
   const std::size_t query_tiles = std::size_t{1} << query.outer_bits();
   const std::size_t key_tiles = std::size_t{1} << key.outer_bits();
   const Dimension& rows = q_.shape().dimensions().back();
+  const std::size_t chunks = std::size_t{1} << rows.outer_bits();
   const unsigned log_in_chunk = rows.log_chunk - query.log_chunk;
-  const std::size_t in_chunk = std::size_t{1} << log_in_chunk;  // tiles of queries
-  const std::size_t heads = dimensions[1].chunk_count();
+  const std::size_t in_chunk = std::size_t{1} << log_in_chunk;       // tiles of queries
   const std::size_t places = k_.shape().chunk_size() / key.chunk();  // of a head
   std::vector<E> result(std::size_t{1} << over_.outer_bits());
 #pragma omp parallel for schedule(static)
   for (std::size_t tile = 0; tile < query.chunk_count(); ++tile) {
     std::vector<E> row(places);
-    for (std::size_t head = 0; head < dimensions[0].chunk_count() * heads; ++head) {
+    for (std::size_t head = 0; head < all_heads; ++head) {
       const E weight = blocks_[head / heads] * heads_[head % heads];
-      const std::size_t chunk = head * rows.chunk_count() + (tile >> log_in_chunk);
+      const std::size_t chunk = head * chunks + (tile >> log_in_chunk);
       const E* const from = left.data() + chunk * places * in_chunk + (tile & (in_chunk - 1));
       for (std::size_t x = 0; x < places; ++x) {
         row[x] = weight * from[x * in_chunk];
@@ -168,7 +145,7 @@ std::vector<E> ScoreProduct::bound(std::span<const E> inner_point, Communicator&
       const std::size_t block = by_block() ? head / heads : 0;
       for (std::size_t j = 0; j < key.chunk_count(); ++j) {
         result[(block * query_tiles + tile) * key_tiles + j] +=
-            dot(row, std::span(right).subspan((head * key.chunk_count() + j) * places, places));
+            dot(row, std::span(right).subspan((head * key_tiles + j) * places, places));
       }
     }
   }
