@@ -18,6 +18,8 @@ constexpr std::size_t max_rows = std::size_t{1} << 15;  // a lane holds 2^15 pro
 /// Rows are read some at a time where they are longer than a vector: as many as stay in the nearest cache.
 constexpr std::size_t block_words = std::size_t{1} << 10;
 constexpr std::size_t least_block = 8;
+/// Limbs of weights, in words, that all rows meet before the next ones: half of the nearest cache.
+constexpr std::size_t limbs_at_once = std::size_t{1} << 11;
 
 /// How the integers of a type fall into 16-bit pieces.
 template <class T>
@@ -65,7 +67,7 @@ void combine_scalar(std::span<const E> weights, std::span<const T> matrix, std::
   }
 }
 
-/// As many rows as are combined value by value: what combine_vectors() takes for a word of the result is as much.
+/// As many rows as are combined value by value: what vectors take for a word of the result is as much.
 template <class T>
 constexpr std::size_t few_rows = sizeof(T);
 
@@ -85,31 +87,86 @@ void combine_few(std::span<const E> weights, std::span<const T> matrix, std::spa
   }
 }
 
-/// At most max_rows rows, width and rows such that whole vectors of words are read.
+/// The weights of a row's pieces, in the order in which dot_rows() takes them: of a narrow one for each row of a
+/// vector.
 template <class T>
-void combine_vectors(std::span<const E> weights, std::span<const T> matrix, std::span<E> sums) {
+void limbs_of_columns(std::span<const E> weights, std::size_t row_words, std::span<std::uint64_t> limbs) {
   const std::size_t lanes = word_lanes();
-  const std::size_t row_words = sums.size() * sizeof(T) / sizeof(std::uint64_t);
-  const std::size_t rows_together = row_words < lanes ? lanes / row_words : 1;
-  const std::size_t groups = weights.size() / rows_together;
-  const bool broadcast = rows_together == 1;
-  thread_local std::vector<std::uint64_t> limbs;
-  limbs.resize(groups * 4 * (broadcast ? 1 : lanes));
+  for (std::size_t word = 0; word < limbs.size() / 16; ++word) {
+    for (std::size_t piece = 0; piece < 4; ++piece) {
+      std::uint64_t* const to = limbs.data() + (word / lanes * 4 + piece) * 4 * lanes + word % lanes;
+      if (word >= row_words) {  // as of the row before
+        for (std::size_t limb = 0; limb < 4; ++limb) {
+          to[limb * lanes] = to[limb * lanes - row_words];
+        }
+        continue;
+      }
+      const std::size_t index = word * 4 + piece;
+      const F scale = two_to_the(static_cast<unsigned>(16 * (index % Pieces<T>::per_value)));
+      split(weights[index / Pieces<T>::per_value] * scale, to, lanes);
+    }
+  }
+}
+
+}  // namespace
+
+template <class T>
+void IntegerCombination<T>::prepare(std::span<const E> weights, std::size_t width) {
+  weights_ = weights;
+  width_ = width;
+  rows_together_ = 0;
+  const std::size_t lanes = word_lanes();
+  const std::size_t row_words = width * sizeof(T) / sizeof(std::uint64_t);
+  // widths are powers of two; too narrow or few rows for whole vectors: plainly
+  if (weights.size() <= few_rows<T> || row_words == 0 ||
+      weights.size() % std::max<std::size_t>(1, lanes / row_words) != 0) {
+    return;
+  }
+  rows_together_ = row_words < lanes ? lanes / row_words : 1;
+  offset_ = total(weights) * Pieces<T>::offset();
+  const bool broadcast = rows_together_ == 1;
+  limbs_.resize(weights.size() / rows_together_ * 4 * (broadcast ? 1 : lanes));
   for (std::size_t r = 0; r < weights.size(); ++r) {
     if (broadcast) {
-      split(weights[r], limbs.data() + 4 * r, 1);
+      split(weights[r], limbs_.data() + 4 * r, 1);
       continue;
     }
-    std::uint64_t* group = limbs.data() + r / rows_together * 4 * lanes;
+    std::uint64_t* const group = limbs_.data() + r / rows_together_ * 4 * lanes;
     for (std::size_t lane = 0; lane < row_words; ++lane) {
-      split(weights[r], group + r % rows_together * row_words + lane, lanes);
+      split(weights[r], group + r % rows_together_ * row_words + lane, lanes);
     }
   }
-  const auto combine = broadcast ? combine_rows_broadcast : combine_rows_lanes;
-  const E offset = total(weights) * Pieces<T>::offset();
-  for (E& sum : sums) {
-    sum -= offset;
+}
+
+template <class T>
+void IntegerCombination<T>::add(std::span<const T> matrix, std::span<E> sums) const {
+  assert(sums.size() == width_ && matrix.size() == weights_.size() * width_);
+  if (weights_.size() <= few_rows<T>) {
+    return combine_few(weights_, matrix, sums);
   }
+  if (rows_together_ == 0) {
+    return combine_scalar(weights_, matrix, sums);
+  }
+  for (E& sum : sums) {
+    sum -= offset_;
+  }
+  for (std::size_t first = 0; first < weights_.size(); first += max_rows) {
+    const std::size_t count = std::min(max_rows, weights_.size() - first);
+    add_vectors(first, count, matrix.subspan(first * width_, count * width_), sums);
+  }
+}
+
+/// The sums of at most max_rows of the rows: more would overflow a lane.
+template <class T>
+void IntegerCombination<T>::add_vectors(std::size_t first, std::size_t count, std::span<const T> matrix,
+                                        std::span<E> sums) const {
+  const std::size_t lanes = word_lanes();
+  const std::size_t row_words = width_ * sizeof(T) / sizeof(std::uint64_t);
+  const std::size_t groups = count / rows_together_;
+  const bool broadcast = rows_together_ == 1;
+  const std::size_t group_limbs = 4 * (broadcast ? 1 : lanes);
+  const std::uint64_t* const limbs = limbs_.data() + first / rows_together_ * group_limbs;
+  const auto combine = broadcast ? combine_rows_broadcast : combine_rows_lanes;
   const std::size_t stride = broadcast ? row_words : lanes;
   const std::size_t vectors = std::max(row_words, lanes) / lanes;
   const std::size_t together = std::max(least_block, block_words / stride);
@@ -120,8 +177,7 @@ void combine_vectors(std::span<const E> weights, std::span<const T> matrix, std:
     const std::uint64_t* const next = words + (group + together) * stride;
     for (std::size_t v = 0; v < vectors; ++v) {
       combine(words + group * stride + v * lanes, stride, std::min(together, groups - group), Pieces<T>::flip,
-              limbs.data() + group * 4 * (broadcast ? 1 : lanes), next + v * together * lanes,
-              out.data() + v * 16 * lanes);
+              limbs + group * group_limbs, next + v * together * lanes, out.data() + v * 16 * lanes);
     }
   }
   constexpr std::size_t values = 4 / Pieces<T>::per_value;  // of a word
@@ -137,86 +193,101 @@ void combine_vectors(std::span<const E> weights, std::span<const T> matrix, std:
   }
 }
 
-/// The weights of a row's pieces, in the order in which dot_rows() takes them: of a narrow one for each row of a
-/// vector.
 template <class T>
-std::vector<std::uint64_t> limbs_of_columns(std::span<const E> weights, std::size_t row_words, std::size_t vectors) {
+IntegerDots<T>::IntegerDots(std::span<const E> weights, std::size_t width) : weights_(weights), width_(width) {
   const std::size_t lanes = word_lanes();
-  std::vector<std::uint64_t> limbs(vectors * 16 * lanes);
-  for (std::size_t word = 0; word < vectors * lanes; ++word) {
-    for (std::size_t piece = 0; piece < 4; ++piece) {
-      const std::size_t index = word % row_words * 4 + piece;
-      const F scale = two_to_the(static_cast<unsigned>(16 * (index % Pieces<T>::per_value)));
-      split(weights[index / Pieces<T>::per_value] * scale,
-            limbs.data() + (word / lanes * 4 + piece) * 4 * lanes + word % lanes, lanes);
+  const std::size_t row_words = width * sizeof(T) / sizeof(std::uint64_t);
+  if (row_words == 0) {
+    return;
+  }
+  vectors_ = std::max<std::size_t>(1, row_words / lanes);
+  rows_together_ = std::max<std::size_t>(1, lanes / row_words);
+  const std::size_t matrices = weights.size() / width;
+  const std::size_t limbs_of_one = vectors_ * 16 * lanes;
+  limbs_.resize(matrices * limbs_of_one);
+  for (std::size_t m = 0; m < matrices; ++m) {
+    const std::span<const E> some = weights.subspan(m * width, width);
+    limbs_of_columns<T>(some, row_words, std::span(limbs_).subspan(m * limbs_of_one, limbs_of_one));
+    if (std::is_signed_v<T>) {
+      offsets_.push_back(total(some) * Pieces<T>::offset());
     }
   }
-  return limbs;
 }
 
-}  // namespace
+template <class T>
+void IntegerDots<T>::add(std::size_t first, std::span<const T> matrices, std::span<E> sums) const {
+  const std::size_t size = sums.size() * width_;
+  const std::size_t count = matrices.size() / size;
+  assert(matrices.size() == count * size && count * width_ <= max_terms);
+  if (vectors_ == 0 || sums.size() % rows_together_ != 0) {
+    for (std::size_t m = 0; m < count; ++m) {
+      add_plainly(weights_.subspan((first + m) * width_, width_), matrices.subspan(m * size, size), sums);
+    }
+    return;
+  }
+  const std::size_t most = std::max<std::size_t>(1, limbs_at_once / (vectors_ * 16 * word_lanes()));
+  for (std::size_t m = 0; m < count; m += most) {
+    const std::size_t some = std::min(most, count - m);
+    add_vectors({first + m, first + m + some}, matrices.subspan(m * size, some * size), sums);
+  }
+}
+
+template <class T>
+void IntegerDots<T>::add_plainly(std::span<const E> weights, std::span<const T> matrix, std::span<E> sums) const {
+  for (std::size_t r = 0; r < sums.size(); ++r) {
+    for (std::size_t c = 0; c < width_; ++c) {
+      sums[r] += weights[c] * to_field(matrix[r * width_ + c]);
+    }
+  }
+}
+
+template <class T>
+void IntegerDots<T>::add_vectors(Range numbers, std::span<const T> matrices, std::span<E> sums) const {
+  const std::size_t lanes = word_lanes();
+  const std::size_t row_words = width_ * sizeof(T) / sizeof(std::uint64_t);
+  const std::size_t rows = sums.size();
+  E offset;
+  if constexpr (std::is_signed_v<T>) {
+    offset = total(std::span<const E>(offsets_).subspan(numbers.first, numbers.size()));
+  }
+  std::array<std::uint64_t, max_lanes> c0, c1;
+  const auto add_row = [&](std::size_t row, std::size_t lane) {
+    sums[row] += E{F::from_canonical(c0[lane]), F::from_canonical(c1[lane])} - offset;
+  };
+  const std::uint64_t* const words = as_words(matrices.data());
+  const std::uint64_t* const limbs = limbs_.data() + numbers.first * vectors_ * 16 * lanes;
+  const RowPieces pieces{vectors_, numbers.size(), rows * row_words, Pieces<T>::flip};
+  std::size_t row = 0;
+  for (; rows_together_ == 1 && row + lanes <= rows; row += lanes) {
+    dot_rows(words + row * row_words, pieces, limbs, c0.data(), c1.data());
+    for (std::size_t i = 0; i < lanes; ++i) {
+      add_row(row + i, i);
+    }
+  }
+  for (; row < rows; row += rows_together_) {
+    dot_few_rows(words + row * row_words, pieces, std::min(row_words, lanes), limbs, c0.data(), c1.data());
+    for (std::size_t i = 0; i < rows_together_; ++i) {
+      add_row(row + i, i * row_words);
+    }
+  }
+}
 
 template <class T>
 void combine_integer_rows(std::span<const E> weights, std::span<const T> matrix, std::span<E> sums) {
-  assert(matrix.size() == weights.size() * sums.size());
-  if (weights.size() <= few_rows<T>) {
-    return combine_few(weights, matrix, sums);
-  }
-  const std::size_t lanes = word_lanes();
-  const std::size_t width = sums.size();
-  const std::size_t row_words = width * sizeof(T) / sizeof(std::uint64_t);
-  // widths are powers of two; too narrow or few rows for whole vectors: plainly
-  const bool vectors = row_words > 0 && weights.size() % std::max<std::size_t>(1, lanes / row_words) == 0;
-  for (std::size_t first = 0; first < weights.size(); first += max_rows) {
-    const std::size_t count = std::min(max_rows, weights.size() - first);
-    const std::span<const T> part = matrix.subspan(first * width, count * width);
-    if (vectors) {
-      combine_vectors(weights.subspan(first, count), part, sums);
-    } else {
-      combine_scalar(weights.subspan(first, count), part, sums);
-    }
-  }
+  thread_local IntegerCombination<T> combination;  // keeps its memory
+  combination.prepare(weights, sums.size());
+  combination.add(matrix, sums);
 }
 
 template <class T>
 void dot_integer_rows(std::span<const E> weights, std::span<const T> matrix, std::span<E> sums) {
-  assert(matrix.size() == weights.size() * sums.size() && weights.size() <= max_rows / 4);
-  const std::size_t lanes = word_lanes();
-  const std::size_t row_words = weights.size() * sizeof(T) / sizeof(std::uint64_t);
-  const std::size_t rows_together = row_words == 0 ? 0 : std::max<std::size_t>(1, lanes / row_words);
-  if (rows_together == 0 || sums.size() % rows_together != 0) {
-    for (std::size_t r = 0; r < sums.size(); ++r) {
-      for (std::size_t c = 0; c < weights.size(); ++c) {
-        sums[r] += weights[c] * to_field(matrix[r * weights.size() + c]);
-      }
-    }
-    return;
-  }
-  const std::size_t vectors = std::max<std::size_t>(1, row_words / lanes);
-  const std::vector<std::uint64_t> limbs = limbs_of_columns<T>(weights, row_words, vectors);
-  const E offset = total(weights) * Pieces<T>::offset();
-  std::array<std::uint64_t, max_lanes> c0, c1;
-  const auto add = [&](std::size_t row, std::size_t lane) {
-    sums[row] += E{F::from_canonical(c0[lane]), F::from_canonical(c1[lane])} - offset;
-  };
-  const std::uint64_t* const words = as_words(matrix.data());
-  std::size_t first = 0;
-  for (; rows_together == 1 && first + lanes <= sums.size(); first += lanes) {
-    dot_rows(words + first * row_words, vectors, Pieces<T>::flip, limbs.data(), c0.data(), c1.data());
-    for (std::size_t i = 0; i < lanes; ++i) {
-      add(first + i, i);
-    }
-  }
-  for (; first < sums.size(); first += rows_together) {
-    dot_few_rows(words + first * row_words, vectors, std::min(row_words, lanes), Pieces<T>::flip, limbs.data(),
-                 c0.data(), c1.data());
-    for (std::size_t i = 0; i < rows_together; ++i) {
-      add(first + i, i * row_words);
-    }
-  }
+  assert(matrix.size() == weights.size() * sums.size());
+  IntegerDots<T>(weights, weights.size()).add(0, matrix, sums);
 }
 
 #define TESSERA_INSTANTIATE(T)                                                              \
+  template class IntegerCombination<T>;                                                     \
+  template class IntegerDots<T>;                                                            \
   template void combine_integer_rows(std::span<const E>, std::span<const T>, std::span<E>); \
   template void dot_integer_rows(std::span<const E>, std::span<const T>, std::span<E>)
 TESSERA_INSTANTIATE(std::int16_t);

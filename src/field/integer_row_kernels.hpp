@@ -29,15 +29,20 @@ void combine_rows_lanes(const std::uint64_t* words64, std::size_t stride, std::s
 /// pieces: 1, 2 or 4.
 void join_pieces(const std::uint64_t* sums, std::size_t pieces, std::uint64_t* c0, std::uint64_t* c1);
 
-/// The products of as many rows as a vector has lanes, `vectors` vectors of words each: the coefficients of row i's at
-/// c0[i] and c1[i]. Of at most 2^15 pieces a row. limbs: [vector][piece][limb][lane].
-void dot_rows(const std::uint64_t* words64, std::size_t vectors, std::uint64_t flip, const std::uint64_t* limbs,
-              std::uint64_t* c0, std::uint64_t* c1);
+/// Where a row's pieces lie: `count` runs of `vectors` vectors of words, `stride` words apart; at most 2^15 pieces.
+struct RowPieces {
+  std::size_t vectors, count, stride;
+  std::uint64_t flip;
+};
+/// The products of as many rows as a vector has lanes, which stand one after the other in each run: the coefficients of
+/// row i's at c0[i] and c1[i]. limbs: [run][vector][piece][limb][lane].
+void dot_rows(const std::uint64_t* words64, RowPieces pieces, const std::uint64_t* limbs, std::uint64_t* c0,
+              std::uint64_t* c1);
 
-/// The products of one row of `vectors` vectors, or of the narrower ones that fill a vector: a row has `lanes_of_row`
-/// lanes of it. c0[i] and c1[i] are the coefficients of the row that lane i is of.
-void dot_few_rows(const std::uint64_t* words64, std::size_t vectors, std::size_t lanes_of_row, std::uint64_t flip,
-                  const std::uint64_t* limbs, std::uint64_t* c0, std::uint64_t* c1);
+/// The products of one row, or of the narrower ones that fill a vector: a row has `lanes_of_row` lanes of it. c0[i] and
+/// c1[i] are the coefficients of the row that lane i is of.
+void dot_few_rows(const std::uint64_t* words64, RowPieces pieces, std::size_t lanes_of_row, const std::uint64_t* limbs,
+                  std::uint64_t* c0, std::uint64_t* c1);
 
 /// sums[i] += weight * value i; every canonical value is there twice.
 void add_doubled_row(E weight, const std::uint64_t* doubled, std::size_t count, E* sums);

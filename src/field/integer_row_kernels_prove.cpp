@@ -128,26 +128,26 @@ void join_pieces(const std::uint64_t* sums, std::size_t pieces, std::uint64_t* c
   }
 }
 
-/// Sums over `vectors` consecutive vectors of words.
-HWY_INLINE LimbSums dot_sums(const std::uint64_t* words64, std::size_t vectors, std::uint64_t flip,
-                             const std::uint64_t* limbs) {
+/// A row's sums.
+HWY_INLINE LimbSums dot_sums(const std::uint64_t* words64, const RowPieces& pieces, const std::uint64_t* limbs) {
   const Lanes d;
   const std::size_t lanes = hn::Lanes(d);
-  const V sign = hn::Set(d, flip);
+  const V sign = hn::Set(d, pieces.flip);
   LimbSums sums;
   sums.clear();
-  const auto add_piece = [&](V pieces, const std::uint64_t* l) HWY_ATTR {
-    sums.accumulate(pieces, hn::LoadU(d, l), hn::LoadU(d, l + lanes), hn::LoadU(d, l + 2 * lanes),
+  const auto add_piece = [&](V values, const std::uint64_t* l) HWY_ATTR {
+    sums.accumulate(values, hn::LoadU(d, l), hn::LoadU(d, l + lanes), hn::LoadU(d, l + 2 * lanes),
                     hn::LoadU(d, l + 3 * lanes));
   };
-  for (std::size_t v = 0; v < vectors; ++v) {
-    __builtin_prefetch(words64 + v * lanes + words_ahead);
-    const V w = hn::Xor(hn::LoadU(d, words64 + v * lanes), sign);
-    const std::uint64_t* l = limbs + v * 16 * lanes;
-    add_piece(piece<0>(w), l);
-    add_piece(piece<1>(w), l + 4 * lanes);
-    add_piece(piece<2>(w), l + 8 * lanes);
-    add_piece(piece<3>(w), l + 12 * lanes);
+  for (std::size_t run = 0; run < pieces.count; ++run, words64 += pieces.stride) {
+    for (std::size_t v = 0; v < pieces.vectors; ++v, limbs += 16 * lanes) {
+      __builtin_prefetch(words64 + v * lanes + words_ahead);
+      const V w = hn::Xor(hn::LoadU(d, words64 + v * lanes), sign);
+      add_piece(piece<0>(w), limbs);
+      add_piece(piece<1>(w), limbs + 4 * lanes);
+      add_piece(piece<2>(w), limbs + 8 * lanes);
+      add_piece(piece<3>(w), limbs + 12 * lanes);
+    }
   }
   return sums;
 }
@@ -184,13 +184,13 @@ HWY_INLINE V sums_of_vectors(const std::uint64_t* in, [[maybe_unused]] std::size
 #endif
 }
 
-void dot_rows(const std::uint64_t* words64, std::size_t vectors, std::uint64_t flip, const std::uint64_t* limbs,
-              std::uint64_t* c0, std::uint64_t* c1) {
+void dot_rows(const std::uint64_t* words64, RowPieces pieces, const std::uint64_t* limbs, std::uint64_t* c0,
+              std::uint64_t* c1) {
   const Lanes d;
   const std::size_t lanes = hn::Lanes(d);
   HWY_ALIGN std::uint64_t sums[4 * 64];
   for (std::size_t row = 0; row < lanes; ++row) {
-    dot_sums(words64 + row * vectors * lanes, vectors, flip, limbs).store(sums + 4 * lanes * row);
+    dot_sums(words64 + row * pieces.vectors * lanes, pieces, limbs).store(sums + 4 * lanes * row);
   }
   const auto limb = [&](std::size_t number) HWY_ATTR { return sums_of_vectors(sums + number * lanes, 4 * lanes); };
   hn::StoreU(join_limbs(limb(0), limb(1)), d, c0);
@@ -216,9 +216,9 @@ HWY_INLINE V sums_of_neighbours(V sums, std::size_t lanes_of_row) {
   return sums;
 }
 
-void dot_few_rows(const std::uint64_t* words64, std::size_t vectors, std::size_t lanes_of_row, std::uint64_t flip,
-                  const std::uint64_t* limbs, std::uint64_t* c0, std::uint64_t* c1) {
-  const LimbSums sums = dot_sums(words64, vectors, flip, limbs);
+void dot_few_rows(const std::uint64_t* words64, RowPieces pieces, std::size_t lanes_of_row, const std::uint64_t* limbs,
+                  std::uint64_t* c0, std::uint64_t* c1) {
+  const LimbSums sums = dot_sums(words64, pieces, limbs);
   const auto of_rows = [&](V limb) HWY_ATTR { return sums_of_neighbours(limb, lanes_of_row); };
   hn::StoreU(join_limbs(of_rows(sums.s0), of_rows(sums.s1)), Lanes(), c0);
   hn::StoreU(join_limbs(of_rows(sums.s2), of_rows(sums.s3)), Lanes(), c1);
@@ -269,14 +269,14 @@ void join_pieces(const std::uint64_t* sums, std::size_t pieces, std::uint64_t* c
   HWY_DYNAMIC_DISPATCH(join_pieces)(sums, pieces, c0, c1);
 }
 
-void dot_rows(const std::uint64_t* words64, std::size_t vectors, std::uint64_t flip, const std::uint64_t* limbs,
-              std::uint64_t* c0, std::uint64_t* c1) {
-  HWY_DYNAMIC_DISPATCH(dot_rows)(words64, vectors, flip, limbs, c0, c1);
+void dot_rows(const std::uint64_t* words64, RowPieces pieces, const std::uint64_t* limbs, std::uint64_t* c0,
+              std::uint64_t* c1) {
+  HWY_DYNAMIC_DISPATCH(dot_rows)(words64, pieces, limbs, c0, c1);
 }
 
-void dot_few_rows(const std::uint64_t* words64, std::size_t vectors, std::size_t lanes_of_row, std::uint64_t flip,
-                  const std::uint64_t* limbs, std::uint64_t* c0, std::uint64_t* c1) {
-  HWY_DYNAMIC_DISPATCH(dot_few_rows)(words64, vectors, lanes_of_row, flip, limbs, c0, c1);
+void dot_few_rows(const std::uint64_t* words64, RowPieces pieces, std::size_t lanes_of_row, const std::uint64_t* limbs,
+                  std::uint64_t* c0, std::uint64_t* c1) {
+  HWY_DYNAMIC_DISPATCH(dot_few_rows)(words64, pieces, lanes_of_row, limbs, c0, c1);
 }
 
 void add_doubled_row(E weight, const std::uint64_t* doubled, std::size_t count, E* sums) {

@@ -21,6 +21,9 @@ void scale(E factor, const E* values, std::size_t count, E* products);
 /// sums[i] += factor * values[i].
 void add_scaled(E factor, const E* values, std::size_t count, E* sums);
 
+/// sums[i * right.size() + j] += left[i] * right[j].
+void add_outer_product(std::span<const E> left, std::span<const E> right, E* sums);
+
 /// 16-bit integers, not aligned, times a factor: unsigned ones, or signed ones whose highest bit `flip` is.
 struct ScaledIntegers {
   static constexpr std::size_t max_terms = std::size_t{1} << 15;  ///< whose products add up in 64 bits

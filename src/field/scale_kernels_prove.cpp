@@ -51,7 +51,7 @@ void scale_elements_kernel(E factor, const E* HWY_RESTRICT values, std::size_t c
   }
 }
 
-void add_scaled_elements_kernel(E factor, const E* HWY_RESTRICT values, std::size_t count, E* HWY_RESTRICT sums) {
+HWY_INLINE void add_scaled_row(E factor, const E* HWY_RESTRICT values, std::size_t count, E* HWY_RESTRICT sums) {
   std::size_t i = 0;
 #if HWY_TARGET != HWY_SCALAR
   const ElementFactor factors = element_factor(factor);
@@ -62,6 +62,17 @@ void add_scaled_elements_kernel(E factor, const E* HWY_RESTRICT values, std::siz
 #endif
   for (; i < count; ++i) {
     sums[i] += factor * values[i];
+  }
+}
+
+void add_scaled_elements_kernel(E factor, const E* HWY_RESTRICT values, std::size_t count, E* HWY_RESTRICT sums) {
+  add_scaled_row(factor, values, count, sums);
+}
+
+void add_outer_product_kernel(std::span<const E> left, std::span<const E> right, E* HWY_RESTRICT sums) {
+  for (const E& factor : left) {
+    add_scaled_row(factor, right.data(), right.size(), sums);
+    sums += right.size();
   }
 }
 
@@ -140,6 +151,7 @@ HWY_EXPORT(scale_kernel);
 HWY_EXPORT(add_scaled_kernel);
 HWY_EXPORT(scale_elements_kernel);
 HWY_EXPORT(add_scaled_elements_kernel);
+HWY_EXPORT(add_outer_product_kernel);
 HWY_EXPORT(add_scaled_integers_kernel);
 
 void scale(F factor, const F* values, std::size_t count, F* products) {
@@ -156,6 +168,9 @@ void scale(E factor, const E* values, std::size_t count, E* products) {
 }
 void add_scaled(E factor, const E* values, std::size_t count, E* sums) {
   HWY_DYNAMIC_DISPATCH(add_scaled_elements_kernel)(factor, values, count, sums);
+}
+void add_outer_product(std::span<const E> left, std::span<const E> right, E* sums) {
+  HWY_DYNAMIC_DISPATCH(add_outer_product_kernel)(left, right, sums);
 }
 
 }  // namespace tessera

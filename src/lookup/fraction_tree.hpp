@@ -50,7 +50,7 @@ struct SegmentClass {
 };
 
 /// Shorter chunks are stored as fractions: the integer kernels work on blocks.
-inline constexpr unsigned least_integer_bits = 8;
+inline constexpr unsigned least_integer_bits = 6;
 
 /// Who works on a chunk: its owner; chunks of a replicated column are distributed.
 int chunk_owner(const Ownership& ownership, const Shape& shape, std::size_t chunk, int ranks);
@@ -140,7 +140,7 @@ void derive_nodes(const LeafIntegers& segment, const LeafCode& code, unsigned he
 void pair_table_rows(const LookupInput& input, const Segment& segment, unsigned log_leaves, std::size_t first,
                      std::size_t count, ChildrenBlock* out);
 
-/// All nodes of an integer segment class at `height`, 4 or 5, from the leaves.
+/// All nodes of an integer segment class at `height` 2 to 5, at least one a segment, from the leaves.
 BlockBuffer<ChildrenBlock> compute_level(const LookupInput& input, const SegmentClass& segments, unsigned height);
 
 /// All nodes of a segment class of kind `fractions` at `height`, from the leaves; log_leaves >= height >= 1.

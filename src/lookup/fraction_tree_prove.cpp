@@ -57,6 +57,43 @@ BlockBuffer<ChildrenBlock> pair_leaves(const LookupInput& input, const SegmentCl
   return nodes;
 }
 
+/// Memory in which a thread computes nodes of integers, at most `run` at a time, a multiple of 8.
+class RunOfNodes {
+ public:
+  explicit RunOfNodes(std::size_t run) : below_(allocate_nodes(4 * run)), scratch_(allocate_nodes(8 * run)) {
+    std::memset(below_.data(), 0, 2 * sizeof(ChildrenBlock));
+  }
+
+  /// A segment's nodes at `height` 2 to 5 into `out`.
+  void compute(const LeafIntegers& leaves, const LeafCode& code, unsigned height, Range nodes, ChildrenBlock* out) {
+    if (height <= derived_height) {
+      derive_nodes(leaves, code, height, nodes, out, scratch_.data());
+      return;
+    }
+    const unsigned above = height - derived_height;
+    derive_nodes(leaves, code, derived_height, {nodes.first << above, nodes.last << above}, below_.data(),
+                 scratch_.data());
+    for (std::size_t count = nodes.size() << (above - 1); count > nodes.size(); count /= 2) {
+      combine_children(below_.data(), below_.data(), count);  // a block is read before it is written
+    }
+    combine_children(below_.data(), out, nodes.size());
+  }
+
+  /// All nodes of a segment that has `count` at `height`, less than a block.
+  const ChildrenBlock* compute_few(const LeafIntegers& leaves, const LeafCode& code, unsigned height,
+                                   std::size_t count) {
+    const unsigned missing = ceil_log2(block_lanes / count);  // levels down to where it has a block
+    compute(leaves, code, height - missing, {0, block_lanes}, below_.data());
+    for (unsigned level = 0; level < missing; ++level) {
+      combine_children(below_.data(), below_.data(), block_lanes);  // what is behind the nodes comes to nothing
+    }
+    return below_.data();
+  }
+
+ private:
+  BlockBuffer<ChildrenBlock> below_, scratch_;
+};
+
 BlockBuffer<ChildrenBlock> combine_level(const BlockBuffer<ChildrenBlock>& below, std::size_t nodes) {
   BlockBuffer<ChildrenBlock> result = allocate_nodes(nodes);
   const std::size_t padded = (nodes + block_lanes - 1) / block_lanes * block_lanes;
@@ -132,25 +169,27 @@ void pair_table_rows(const LookupInput& input, const Segment& segment, unsigned 
 
 BlockBuffer<ChildrenBlock> compute_level(const LookupInput& input, const SegmentClass& segments, unsigned height) {
   const std::size_t length = std::size_t{1} << (segments.log_leaves - height);
-  const std::size_t run = std::min<std::size_t>(length, run_nodes / 8);
+  const std::size_t run = std::clamp<std::size_t>(length, block_lanes, run_nodes / 8);
   BlockBuffer<ChildrenBlock> nodes = allocate_nodes(segments.segments.size() * length);
-  const std::size_t runs = length / run;
+  const std::size_t runs = std::max<std::size_t>(1, length / run);
 #pragma omp parallel
   {
-    const BlockBuffer<ChildrenBlock> below = allocate_nodes(4 * run);
-    const BlockBuffer<ChildrenBlock> scratch = allocate_nodes(8 * run);
+    RunOfNodes of_run(run);
 #pragma omp for schedule(dynamic, share_of(segments.segments.size() * runs))
     for (std::size_t unit = 0; unit < segments.segments.size() * runs; ++unit) {
       const std::size_t i = unit / runs;
       const std::size_t first = (unit % runs) * run;
       const LeafCode code = input.code(input.structure.columns[segments.segments[i].source].table);
-      const std::size_t derived = run << (height - derived_height);
-      const std::size_t from = first << (height - derived_height);
-      derive_nodes(segments.leaves[i], code, derived_height, {from, from + derived}, below.data(), scratch.data());
-      for (std::size_t count = derived / 2; count > run; count /= 2) {
-        combine_children(below.data(), below.data(), count);  // a block is read before it is written
+      if (length >= run) {
+        of_run.compute(segments.leaves[i], code, height, {first, first + run},
+                       nodes.data() + (i * length + first) / block_lanes);
+        continue;
       }
-      combine_children(below.data(), nodes.data() + (i * length + first) / block_lanes, run);
+      // several segments share a block, but each writes its own lanes
+      const ChildrenBlock* const found = of_run.compute_few(segments.leaves[i], code, height, length);
+      for (std::size_t x = 0; x < length; ++x) {
+        store_children(nodes.data(), i * length + x, load_children(found, x));
+      }
     }
   }
   return nodes;

@@ -68,7 +68,10 @@ class NodeRounds : public SegmentRounds {
         codes_.push_back(input.code(input.structure.columns[segment.source].table));
       }
     }
-    if (height + 1 == kept_height && segments.kind != LeafKind::fractions) {
+    // too short to be bound unstored, or worth it
+    const bool stored = log_length_ < least_kernel_bits + bound_unstored(segments.kind, height);
+    if (height > 1 && height < kept_height && segments.kind != LeafKind::fractions &&
+        (stored || height + 1 == kept_height)) {
       nodes_ = compute_level(input, segments, height);
     }
     const bool pairs_of_rows = height == 1 && log_length_ > log_run && !segments.segments.empty() &&
@@ -293,6 +296,13 @@ class LeafRounds final : public NodeRounds {
     if (!is_bound_) {
       is_bound_ = true;
       first_challenge_ = challenge;
+      if (log_length_ == least_kernel_bits) {  // the next time there are ordinary nodes
+        return scaled(bind_blocks(denominators_, [&](std::size_t segment, std::size_t pair, std::size_t pairs,
+                                                     const WeightBlock* eq, DenominatorsBlock* out) {
+          return leaf_bind_round(segments_.leaves[segment].from(8 * pair), codes_[segment], out, eq, challenge,
+                                 2 * pairs);
+        }));
+      }
       return scaled(sum_runs([&](std::size_t segment, std::size_t pair, std::size_t pairs, const WeightBlock* eq) {
         return leaf_bind_round(segments_.leaves[segment].from(8 * pair), codes_[segment], run_of_denominators(), eq,
                                challenge, 2 * pairs);

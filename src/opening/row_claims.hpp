@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include <functional>
 #include "opening/opening.hpp"
 
@@ -31,8 +33,16 @@ struct ColumnWeights {
   std::vector<E> leading{E::one()};
   std::vector<E> trailing{E::one()};
   [[nodiscard]] std::size_t size() const { return leading.size() * trailing.size(); }
+  [[nodiscard]] bool is_zero() const { return size() == 0 || scale == E::zero(); }
+
+  /// What column_weights() keeps for the next chunk of the same shape and `high`: neighbours differ in few dimensions.
+  struct Kept {
+    std::optional<std::size_t> tables_of;  ///< chunk numbers that leading and trailing follow from
+    std::optional<std::size_t> rest_of;    ///< and those without the last dimension's that `rest` does
+    E rest;                                ///< the part of `scale` that is not the last dimension's
+  } kept = {};
 };
-/// `weights`: memory of earlier ones.
+/// `weights`: memory of earlier ones; of other shapes, or changed since, with nothing kept.
 void column_weights(const Shape& shape, std::span<const std::vector<E>> high, std::size_t chunk,
                     ColumnWeights& weights);
 

@@ -131,9 +131,10 @@ void combine_chunks(const ChunkedTensor<T>& tensor, const Work& work, const Weig
   const ColumnCounts columns = columns_of(shape.chunk_size(), log_rows);
   const std::size_t first = tensor.held()[held.first];
   scratch.sums.assign(columns.rows, E::zero());
+  scratch.of_chunk.kept = {};  // of another term
   if (held.size() == 1) {
     column_weights(shape, term.high, first, scratch.of_chunk);
-    if (scratch.of_chunk.size() > 0) {
+    if (!scratch.of_chunk.is_zero()) {
       const std::span part = take_part(scratch.of_chunk, tensor.chunk(first), work);
       combine_columns({scratch.of_chunk.leading, scratch.of_chunk.trailing}, part, std::span(scratch.sums));
       for (E& sum : scratch.sums) {
@@ -147,7 +148,7 @@ void combine_chunks(const ChunkedTensor<T>& tensor, const Work& work, const Weig
   for (std::size_t place = held.first; place < held.last; ++place) {
     const ColumnWeights& weights = scratch.of_chunk;
     column_weights(shape, term.high, tensor.held()[place], scratch.of_chunk);
-    if (weights.size() == 0) {
+    if (weights.is_zero()) {
       scratch.weights.insert(scratch.weights.end(), columns.count, E::zero());
       continue;
     }
@@ -224,8 +225,9 @@ class OtherBands {
   void add(std::size_t number, Scratch& scratch, std::span<E> sums) const {
     const WeightTerm& term = terms_[work_[number].term];
     const CommittedOracle& oracle = oracles_[term.oracle];
+    scratch.of_chunk.kept = {};
     column_weights(oracle.layout.tensors()[term.tensor], term.high, work_[number].chunk, scratch.of_chunk);
-    if (scratch.of_chunk.size() == 0) {
+    if (scratch.of_chunk.is_zero()) {
       return;
     }
     scratch.weights.clear();

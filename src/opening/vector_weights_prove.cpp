@@ -68,11 +68,8 @@ void add_band_weights(const Placed& placed, const LinearForm& claim, std::size_t
       }
       const std::size_t first = placed.segment + (oracle.layout.offset(claim.tensor, chunk) >> rows.log_rows);
       column_weights(shape, high, chunk, of_chunk);
-      if (of_chunk.size() == 0) {
+      if (of_chunk.is_zero()) {
         continue;
-      }
-      for (E& entry : of_chunk.trailing) {
-        entry *= of_chunk.scale;
       }
       const unsigned log_row = ceil_log2(of_chunk.trailing.size());  // a power of two
       const std::size_t mask = of_chunk.trailing.size() - 1;
@@ -82,8 +79,8 @@ void add_band_weights(const Placed& placed, const LinearForm& claim, std::size_t
                       const std::size_t last = index - first + count;
                       for (std::size_t i = index - first; i < last;) {
                         const std::size_t some = std::min(last - i, of_chunk.trailing.size() - (i & mask));
-                        add_scaled(of_chunk.leading[i >> log_row], of_chunk.trailing.data() + (i & mask), some,
-                                   share.weights.data() + place);
+                        add_scaled(of_chunk.scale * of_chunk.leading[i >> log_row],
+                                   of_chunk.trailing.data() + (i & mask), some, share.weights.data() + place);
                         i += some;
                         place += some;
                       }

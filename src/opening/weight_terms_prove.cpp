@@ -93,19 +93,44 @@ std::vector<WeightTerm> weight_terms(const CommittedOracle& oracle, const Linear
 
 void column_weights(const Shape& shape, std::span<const std::vector<E>> high, std::size_t chunk,
                     ColumnWeights& weights) {
-  weights.scale = E::one();
+  const std::size_t last = high.size() - 1;
+  const auto part_of = [&](std::size_t d) {
+    const std::size_t size = high[d].size() >> shape.dimensions()[d].outer_bits();
+    return std::span(high[d]).subspan(shape.coordinate(chunk, d) * size, size);
+  };
+  ColumnWeights::Kept& kept = weights.kept;
+  const std::size_t rest_of = shape.outer_index(chunk) >> shape.dimensions()[last].outer_bits();
+  const std::span<const E> last_part = part_of(last);
+  if (last_part.size() == 1 && !shape.is_divided() && kept.rest_of == rest_of) {
+    weights.scale = kept.rest * last_part[0];
+    return;
+  }
+  kept.rest = E::one();
+  std::size_t tables_of = 0;
+  for (std::size_t d = 0; d <= last; ++d) {
+    const std::span<const E> part = part_of(d);
+    if (part.size() > 1) {
+      tables_of = (tables_of << shape.dimensions()[d].outer_bits()) + shape.coordinate(chunk, d);
+    } else if (d < last) {
+      kept.rest *= part[0];
+    }
+  }
+  kept.rest_of = rest_of;
+  weights.scale = last_part.size() == 1 ? kept.rest * last_part[0] : kept.rest;
+  if (kept.tables_of == tables_of) {
+    return;
+  }
+  kept.tables_of = tables_of;
   weights.leading.assign(1, E::one());
   weights.trailing.assign(1, E::one());
-  for (std::size_t d = 0; d < high.size(); ++d) {
-    const std::size_t size = high[d].size() >> shape.dimensions()[d].outer_bits();
-    const std::span<const E> part = std::span(high[d]).subspan(shape.coordinate(chunk, d) * size, size);
+  for (std::size_t d = 0; d <= last; ++d) {
+    const std::span<const E> part = part_of(d);
+    if (part.size() == 1) {
+      continue;
+    }
     if (std::ranges::all_of(part, [](const E& entry) { return entry == E::zero(); })) {
       weights.trailing.clear();
       return;
-    }
-    if (size == 1) {
-      weights.scale *= part[0];
-      continue;
     }
     if (weights.leading.size() == 1) {
       std::swap(weights.leading, weights.trailing);

@@ -2,6 +2,7 @@
 
 #include "cluster/communicator.hpp"
 #include "sumcheck/dense.hpp"
+#include "sumcheck/short_chunks.hpp"
 #include "tensor/chunked_factor.hpp"
 #include "tensor/chunked_tensor.hpp"
 
@@ -30,6 +31,10 @@ class ChunkedSummand final : public Summand {
   [[nodiscard]] E* const* tables(std::size_t i) const { return tables_.data() + i * kernel_.factors; }
   [[nodiscard]] RoundWeights weights() const;
   void fill(std::size_t i);
+  /// Once few variables are left of many chunks.
+  void shorten();
+  /// Factor k of an owned chunk, inner variables bound.
+  [[nodiscard]] E value(std::size_t i, std::size_t k) const { return short_ ? short_->value(i, k) : *tables(i)[k]; }
   /// Every factor on the outer cube, inner variables bound.
   DenseSummand& outer();
 
@@ -44,6 +49,7 @@ class ChunkedSummand final : public Summand {
   std::vector<E*> tables_;          // owned chunk after chunk
   unsigned inner_;                  // inner variables that are left
   Point inner_point_;               // of those that are bound
+  std::optional<ShortChunks> short_;
   std::optional<DenseSummand> outer_;
 };
 

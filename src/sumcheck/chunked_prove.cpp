@@ -75,6 +75,16 @@ RoundSums ChunkedSummand::first(bool with_one) {
   });
 }
 
+void ChunkedSummand::shorten() {
+  if (short_ || inner_ > ShortChunks::most_variables || owned_.size() < ShortChunks::least_chunks ||
+      (at_.empty() && !kernel_.homogeneous)) {
+    return;
+  }
+  short_.emplace(kernel_, tables_, at_.empty() ? std::span<const E>() : chunk_weights_, inner_);
+  tables_ = {};
+  values_ = {};
+}
+
 RoundSums ChunkedSummand::bind(E challenge, bool with_one) {
   if (outer_) {
     return outer_->bind(challenge, with_one);
@@ -83,7 +93,14 @@ RoundSums ChunkedSummand::bind(E challenge, bool with_one) {
     end(challenge);
     return outer().first(with_one);
   }
+  shorten();
   inner_point_[--inner_] = challenge;
+  if (short_) {
+    RoundSums sums =
+        short_->bind(challenge, with_one, at_.empty() ? at_ : at_.subspan(shape_.outer_bits(), inner_ - 1));
+    comm_.all_reduce_sum(std::span(sums).first(kernel_.degree + 1));
+    return sums;
+  }
   const RoundWeights round_weights = weights();
   const std::size_t pairs = std::size_t{1} << (inner_ - 1);
   return sum_chunks(pairs, [&](std::size_t i) {
@@ -97,6 +114,10 @@ void ChunkedSummand::end(E challenge) {
     return;
   }
   inner_point_[--inner_] = challenge;
+  if (short_) {
+    short_->end(challenge);
+    return;
+  }
   for (E* table : tables_) {
     bind_lowest(table, table, std::size_t{1} << inner_, challenge);
   }
@@ -117,7 +138,7 @@ DenseSummand& ChunkedSummand::outer() {
     if (!table) {
       table.emplace(std::size_t{1} << shape_.outer_bits());
       for (std::size_t i = 0; i < owned_.size(); ++i) {
-        (*table)[shape_.outer_index(owned_[i])] = *tables(i)[k];
+        (*table)[shape_.outer_index(owned_[i])] = value(i, k);
       }
       comm_.all_reduce_sum(*table);
     }

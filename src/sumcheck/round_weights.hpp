@@ -11,6 +11,8 @@ class RoundWeights {
   /// All weights are one.
   RoundWeights() = default;
   explicit RoundWeights(std::span<const E> at);
+  /// One weight a pair, of a run that is whole.
+  static RoundWeights of(std::vector<E> weights);
   [[nodiscard]] bool empty() const { return low_.empty(); }
   [[nodiscard]] E operator[](std::size_t x) const { return low_[x % low_.size()] * high_[x / low_.size()]; }
 
@@ -23,6 +25,8 @@ class RoundWeights {
   [[nodiscard]] std::span<const E> high() const { return high_; }
 
  private:
+  RoundWeights(std::vector<E> low, std::vector<E> high);
+
   std::vector<E> low_;
   std::vector<E> low_crossed_;
   std::vector<E> high_;

@@ -27,18 +27,22 @@ void spread(const std::vector<E>& table, const Shape& shape, const std::vector<s
   }
 }
 
-/// out[x] = scale * prod_j table_j[x_j] over all inner indices x of a chunk, tables already cut to the chunk.
-void add_outer_product(const std::vector<std::span<const E>>& tables, E scale, std::span<E> out) {
-  std::vector<E> product{scale};
-  for (std::size_t j = 0; j + 1 < tables.size(); ++j) {
-    product = outer_product(product, tables[j]);
+/// out[x] += scale * prod_j table_j[x_j] over all inner indices x of a chunk, tables already cut to the chunk.
+void add_product(std::span<const std::span<const E>> tables, E scale, std::span<E> out) {
+  thread_local std::vector<E> left, longer;  // keep their memory: chunks are many and may be small
+  left.assign(1, scale);
+  for (const std::span<const E> table : tables.first(tables.size() - 1)) {
+    if (table.size() == 1) {
+      for (E& value : left) {
+        value *= table.front();
+      }
+      continue;
+    }
+    longer.assign(left.size() * table.size(), E::zero());
+    add_outer_product(left, table, longer.data());
+    std::swap(left, longer);
   }
-  const std::span<const E> last = tables.back();
-  E* to = out.data();
-  for (const E& left : product) {
-    add_scaled(left, last.data(), last.size(), to);
-    to += last.size();
-  }
+  add_outer_product(left, tables.back(), out.data());
 }
 
 void fill(const TensorFactor& factor, std::size_t chunk, std::span<E> values) {
@@ -60,14 +64,15 @@ std::size_t rows_in_chunk(const Dimension& rows, std::size_t chunk, std::size_t 
 
 void fill(const WeightFactor& factor, std::size_t chunk, std::span<E> values) {
   std::ranges::fill(values, E::zero());
+  std::vector<std::span<const E>> slices;
   for (const WeightFactor::Term& term : factor.terms) {
-    std::vector<std::span<const E>> slices;
+    slices.clear();
     for (std::size_t j = 0; j < term.tables.size(); ++j) {
       const Dimension& dimension = factor.shape.dimensions()[j];
       slices.push_back(std::span<const E>(term.tables[j])
                            .subspan(factor.shape.coordinate(chunk, j) << dimension.log_chunk, dimension.chunk()));
     }
-    add_outer_product(slices, term.scale, values);
+    add_product(slices, term.scale, values);
   }
   for (const Beginnings& matrix : factor.beginnings) {
     const Dimension& rows = factor.shape.dimensions()[0];
@@ -159,7 +164,8 @@ Outer outer(const WeightFactor& factor, std::span<const E> inner_point, Communic
       at += dimension.log_chunk;
     }
     if (!factor.shape.is_divided()) {
-      add_outer_product({bound.begin(), bound.end()}, term.scale, result);
+      const std::vector<std::span<const E>> tables(bound.begin(), bound.end());
+      add_product(tables, term.scale, result);
       continue;
     }
     for (std::size_t x = 0; x < result.size(); ++x) {

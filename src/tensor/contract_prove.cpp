@@ -10,7 +10,25 @@
 namespace tessera {
 namespace {
 
-/// Places of a chunk's rows (all inner indices but the last) in weights and result.
+/// The length of the rows that are multiplied at once: a power of two, as all row lengths are.
+constexpr std::size_t max_dot = 4096;
+/// Values of neighbouring chunks that are worked on together.
+constexpr std::size_t longest_run = std::size_t{1} << 14;
+
+/// Neighbouring chunks of a tensor that differ in the last dimension's number alone: their values, one chunk after the
+/// other.
+template <class T>
+struct Run {
+  std::size_t first, count;
+  std::span<const T> values;
+
+  [[nodiscard]] std::span<const T> chunk(std::size_t i) const {
+    return values.subspan(i * (values.size() / count), values.size() / count);
+  }
+};
+
+/// Sums of a tensor's runs.
+template <class T>
 class Contraction {
  public:
   Contraction(const Shape& shape, const std::vector<Axis>& axes) : shape_(shape), axes_(axes), stride_(axes.size(), 0) {
@@ -25,11 +43,14 @@ class Contraction {
       append_places(j);
       weighed_ = weighed_ || (axes[j] && shape.dimensions()[j].log_chunk != 0);
     }
+    if (axes.back()) {
+      dots_.emplace(*axes.back(), std::min(shape.dimensions().back().chunk(), max_dot));
+    }
   }
 
   [[nodiscard]] std::size_t result_size() const { return result_size_; }
 
-  /// Whether no two chunks add to the same place.
+  /// Whether no two runs add to the same place.
   [[nodiscard]] bool apart() const {
     for (std::size_t j = 0; j < axes_.size(); ++j) {
       if (axes_[j] && shape_.dimensions()[j].chunk_count() > 1) {
@@ -39,26 +60,25 @@ class Contraction {
     return true;
   }
 
-  /// A thread's weights of the rows of the chunk before: neighbours differ in their tokens alone.
+  /// A thread's weights of the rows of the run before.
   class Scratch {
     friend class Contraction;
     std::vector<E> weights, scaled, sums;
-    std::optional<std::size_t> rows;  // which the weights are of
+    std::optional<std::size_t> rows;    // which the weights are of
+    IntegerCombination<T> combination;  // of the rows if all end in the same place
   };
 
-  template <class T>
-  void add_chunk(const ChunkedTensor<T>& tensor, std::size_t chunk, std::vector<E>& result, Scratch& scratch) const {
-    const std::size_t last = axes_.size() - 1;
-    const Dimension& dimension = shape_.dimensions()[last];
-    const std::size_t row_length = dimension.chunk();
-    const std::size_t first_of_last = shape_.coordinate(chunk, last) << dimension.log_chunk;
-    const auto [base, scale] = place_weights(chunk, scratch);
-    const std::span<const T> values = tensor.chunk(chunk);
-    if (axes_[last]) {
-      add_dots(values, std::span<const E>(*axes_[last]).subspan(first_of_last, row_length), scale,
-               std::span(result).subspan(base), scratch);
-    } else {
-      add_rows(values, row_length, scale, std::span(result).subspan(base + first_of_last), scratch);
+  void add_run(const Run<T>& run, std::vector<E>& result, Scratch& scratch) const {
+    const auto [base, scale] = place_weights(run.first, scratch);
+    const Dimension& last = shape_.dimensions().back();
+    const std::size_t number = shape_.coordinate(run.first, axes_.size() - 1);
+    if (axes_.back()) {
+      add_dots(run, number, scale, std::span(result).subspan(base), scratch);
+      return;
+    }
+    for (std::size_t i = 0; i < run.count; ++i) {
+      const std::size_t first_of_last = (number + i) << last.log_chunk;
+      add_rows(run.chunk(i), scale, std::span(result).subspan(base + first_of_last), scratch);
     }
   }
 
@@ -74,68 +94,65 @@ class Contraction {
     places_ = std::move(all);
   }
 
-  static std::span<const E> scaled(std::span<const E> weights, E scale, Scratch& scratch) {
-    if (scale == E::one()) {
-      return weights;
-    }
-    scratch.scaled.assign(weights.begin(), weights.end());
-    for (E& weight : scratch.scaled) {
-      weight *= scale;
-    }
-    return scratch.scaled;
-  }
-
-  /// A row's sum with the weights of the last dimension.
-  template <class T>
-  void add_dots(std::span<const T> values, std::span<const E> weights, E scale, std::span<E> result,
-                Scratch& scratch) const {
+  /// A row's sum over the run with the weights of the last dimension, of which the first chunk is `number`.
+  void add_dots(const Run<T>& run, std::size_t number, E scale, std::span<E> result, Scratch& scratch) const {
     const std::size_t rows = places_.size();
-    weights = scaled(weights, scale, scratch);
-    if (weights.size() <= max_dot && !weighed_ && places_.back() == rows - 1) {
-      return dot_integer_rows(weights, values, result.first(rows));
+    const std::size_t width = shape_.dimensions().back().chunk();
+    if (width <= max_dot && !weighed_ && scale == E::one() && places_.back() == rows - 1) {
+      return dots_->add(number, run.values, result.first(rows));
     }
-    std::vector<E>& dots = scratch.sums;
-    dots.assign(rows, E::zero());
-    if (weights.size() <= max_dot) {
-      dot_integer_rows(weights, values, std::span(dots));
+    std::vector<E>& sums = scratch.sums;
+    sums.assign(rows, E::zero());
+    if (width <= max_dot) {
+      dots_->add(number, run.values, sums);
     } else {
       // the kernel sums a bounded number of terms before it reduces
-      for (std::size_t row = 0; row < rows; ++row) {
-        for (std::size_t first = 0; first < weights.size(); first += max_dot) {
-          dot_integer_rows(weights.subspan(first, max_dot), values.subspan(row * weights.size() + first, max_dot),
-                           std::span(dots).subspan(row, 1));
-        }
+      for (std::size_t part = 0; part < run.values.size() / max_dot; ++part) {
+        const std::size_t in_row = width / max_dot, row = part / in_row;
+        dots_->add((number + row / rows) * in_row + part % in_row, run.values.subspan(part * max_dot, max_dot),
+                   std::span(sums).subspan(row % rows, 1));
       }
     }
     for (std::size_t row = 0; row < rows; ++row) {
-      result[places_[row]] += weighed_ ? scratch.weights[row] * dots[row] : dots[row];
+      result[places_[row]] += weighed_ ? scale * scratch.weights[row] * sums[row] : scale * sums[row];
     }
   }
 
   /// Rows that end in the same place follow each other where the innermost kept dimension is the last one.
-  template <class T>
-  void add_rows(std::span<const T> values, std::size_t row_length, E scale, std::span<E> result,
-                Scratch& scratch) const {
+  void add_rows(std::span<const T> values, E scale, std::span<E> result, Scratch& scratch) const {
+    const std::size_t length = values.size() / places_.size();
+    if (ends_together() && (scale == E::one() || places_.size() > length)) {  // the sums are fewer than the weights
+      return add_scaled_sums(scratch.combination, values, scale, result.first(length), scratch);
+    }
     for (std::size_t first = 0; first < places_.size();) {
       std::size_t end = first + 1;
       while (end < places_.size() && places_[end] == places_[first]) {
         ++end;
       }
-      const std::span<const E> weights = std::span<const E>(scratch.weights).subspan(first, end - first);
-      const std::span<const T> some = values.subspan(first * row_length, (end - first) * row_length);
-      const std::span<E> to = result.subspan(places_[first], row_length);
-      if (scale != E::one() && weights.size() > row_length) {  // the sums are fewer than the weights
-        scratch.sums.assign(row_length, E::zero());
-        combine_integer_rows(weights, some, std::span(scratch.sums));
-        for (std::size_t i = 0; i < row_length; ++i) {
-          to[i] += scale * scratch.sums[i];
-        }
-      } else {
-        combine_integer_rows(scaled(weights, scale, scratch), some, to);
+      scratch.scaled.assign(scratch.weights.begin() + static_cast<std::ptrdiff_t>(first),
+                            scratch.weights.begin() + static_cast<std::ptrdiff_t>(end));
+      for (E& weight : scratch.scaled) {
+        weight *= scale;
       }
+      combine_integer_rows(std::span<const E>(scratch.scaled), values.subspan(first * length, (end - first) * length),
+                           result.subspan(places_[first], length));
       first = end;
     }
   }
+
+  static void add_scaled_sums(const IntegerCombination<T>& rows, std::span<const T> values, E scale,
+                              std::span<E> result, Scratch& scratch) {
+    if (scale == E::one()) {
+      return rows.add(values, result);
+    }
+    scratch.sums.assign(result.size(), E::zero());
+    rows.add(values, scratch.sums);
+    for (std::size_t i = 0; i < result.size(); ++i) {
+      result[i] += scale * scratch.sums[i];
+    }
+  }
+
+  [[nodiscard]] bool ends_together() const { return places_.front() == places_.back(); }
 
   /// A chunk's first row's place, and the weight of those dimensions of which it has one index; the other weights of
   /// its rows into `scratch`.
@@ -164,6 +181,9 @@ class Contraction {
               dimension.chunk(), scratch.weights);
         }
       }
+      if (!axes_.back() && ends_together()) {
+        scratch.combination.prepare(scratch.weights, shape_.dimensions().back().chunk());
+      }
     }
     return {place, scale};
   }
@@ -180,91 +200,126 @@ class Contraction {
     }
   }
 
-  static constexpr std::size_t max_dot = 4096;  // a power of two, as all row lengths are
-
   const Shape& shape_;
   const std::vector<Axis>& axes_;
+  std::optional<IntegerDots<T>> dots_;  // the last dimension is summed
   std::vector<std::size_t> stride_;     // of kept dimensions in the result
   std::vector<std::size_t> places_{0};  // of a chunk's rows, from its first one's on
   std::size_t result_size_ = 1;
   bool weighed_ = false;  // whether rows of a chunk have different weights
 };
 
-}  // namespace
+/// Whether a chunk is the next one of its run.
+bool follows(const Shape& shape, std::size_t before, std::size_t chunk) {
+  const std::size_t last = shape.dimensions().size() - 1;
+  if (chunk != before + 1 || shape.coordinate(chunk, last) != shape.coordinate(before, last) + 1) {
+    return false;
+  }
+  for (std::size_t j = 0; j < last; ++j) {
+    if (shape.coordinate(chunk, j) != shape.coordinate(before, j)) {
+      return false;
+    }
+  }
+  return true;
+}
 
-namespace {
+/// The runs of the chunks that are held and owned here.
+template <class T>
+std::vector<Run<T>> own_runs(const ChunkedTensor<T>& tensor, const Shape& shape, const Communicator& comm) {
+  const std::size_t most = std::max<std::size_t>(
+      1, std::min(longest_run >> shape.inner_bits(), max_dot >> shape.dimensions().back().log_chunk));
+  std::vector<Run<T>> runs;
+  for (const std::size_t chunk : tensor.held()) {
+    if (tensor.ownership().owner(tensor.shape(), chunk, comm.size()) != comm.rank()) {
+      continue;
+    }
+    const std::span<const T> values = tensor.chunk(chunk);
+    if (!runs.empty()) {
+      Run<T>& run = runs.back();
+      if (run.count < most && run.values.data() + run.values.size() == values.data() &&
+          follows(shape, chunk - 1, chunk) && chunk == run.first + run.count) {
+        ++run.count;
+        run.values = {run.values.data(), run.values.size() + values.size()};
+        continue;
+      }
+    }
+    runs.push_back({chunk, 1, values});
+  }
+  return runs;
+}
 
-/// The sum over all ranks of add(values, chunk, sums, scratch) for every chunk, in tables of `size`: what ranks hold
-/// besides others counts once. `apart`: no two chunks add to the same place, so all threads may work on one table.
-template <class Scratch, class Add>
-std::vector<E> sum_of_chunks(const IntegerTensor& tensor, std::size_t size, bool apart, Communicator& comm,
-                             const Add& add) {
+/// The sum over all ranks of add(run, sums, scratch) for every run, in tables of `size`: what ranks hold besides others
+/// counts once. `apart`: no two runs add to the same place, so all threads may work on one table.
+template <class Scratch, class T, class Add>
+std::vector<E> sum_of_runs(const std::vector<Run<T>>& runs, std::size_t size, bool apart, Communicator& comm,
+                           const Add& add) {
   std::vector<E> result(size);
-  std::visit(
-      [&](const auto* values) {
-        std::vector<std::size_t> mine;
-        std::ranges::copy_if(values->held(), std::back_inserter(mine), [&](std::size_t chunk) {
-          return values->ownership().owner(values->shape(), chunk, comm.size()) == comm.rank();
-        });
-        if (mine.empty()) {
-          return;
-        }
+  if (!runs.empty()) {
 #pragma omp parallel
-        {
-          std::vector<E> partial(apart ? 0 : size);
-          Scratch scratch;
-#pragma omp for schedule(dynamic, share_of(mine.size()))
-          for (std::size_t i = 0; i < mine.size(); ++i) {
-            add(*values, mine[i], apart ? result : partial, scratch);
-          }
+    {
+      std::vector<E> partial(apart ? 0 : size);
+      Scratch scratch;
+#pragma omp for schedule(dynamic, share_of(runs.size()))
+      for (std::size_t i = 0; i < runs.size(); ++i) {
+        add(runs[i], apart ? result : partial, scratch);
+      }
 #pragma omp critical
-          for (std::size_t i = 0; i < partial.size(); ++i) {
-            result[i] += partial[i];
-          }
-        }
-      },
-      tensor);
+      for (std::size_t i = 0; i < partial.size(); ++i) {
+        result[i] += partial[i];
+      }
+    }
+  }
   comm.all_reduce_sum(result);
   return result;
 }
 
-}  // namespace
-
-std::vector<E> contract(const IntegerTensor& tensor, const Shape& shape, const std::vector<Axis>& axes,
-                        Communicator& comm) {
-  const Contraction contraction(shape, axes);
-  return sum_of_chunks<Contraction::Scratch>(
-      tensor, contraction.result_size(), contraction.apart(), comm,
-      [&](const auto& values, std::size_t chunk, std::vector<E>& sums, Contraction::Scratch& scratch) {
-        assert(values.shape().chunk_count() == shape.chunk_count() && values.shape().bits() == shape.bits());
-        contraction.add_chunk(values, chunk, sums, scratch);
-      });
-}
-
-std::vector<E> contract_features(const IntegerTensor& tensor, std::span<const E> weights, Communicator& comm) {
-  const Shape& shape = std::visit([](const auto* values) -> const Shape& { return values->shape(); }, tensor);
+template <class T>
+std::vector<E> contract_features(const ChunkedTensor<T>& tensor, std::span<const E> weights, Communicator& comm) {
+  const Shape& shape = tensor.shape();
   const std::vector<Dimension>& dimensions = shape.dimensions();
   const std::size_t feature = dimensions.size() - 2;
   const std::size_t features = dimensions[feature].chunk();
   const std::size_t tokens = dimensions.back().chunk();
   assert(shape.inner_bits() == dimensions[feature].log_chunk + dimensions.back().log_chunk);  // single entries before
   const std::size_t before = weights.size() >> dimensions[feature].bits();
-  struct None {};
-  return sum_of_chunks<None>(
-      tensor, before << dimensions.back().bits(), dimensions[feature].chunk_count() == 1, comm,
-      [&](const auto& values, std::size_t chunk, std::vector<E>& sums, None&) {
+  return sum_of_runs<IntegerCombination<T>>(
+      own_runs(tensor, shape, comm), before << dimensions.back().bits(), dimensions[feature].chunk_count() == 1, comm,
+      [&](const Run<T>& run, std::vector<E>& sums, IntegerCombination<T>& combination) {
         std::size_t index = 0;  // of what stands before features
         for (std::size_t j = 0; j < feature; ++j) {
-          index = (index << dimensions[j].bits()) + shape.coordinate(chunk, j);
+          index = (index << dimensions[j].bits()) + shape.coordinate(run.first, j);
         }
-        using T = typename std::remove_cvref_t<decltype(values.chunk(chunk))>::value_type;
-        combine_integer_rows(
-            weights.subspan((index << dimensions[feature].bits()) + shape.coordinate(chunk, feature) * features,
+        combination.prepare(
+            weights.subspan((index << dimensions[feature].bits()) + shape.coordinate(run.first, feature) * features,
                             features),
-            std::span<const T>(values.chunk(chunk)),
-            std::span(sums).subspan((index << dimensions.back().bits()) + shape.coordinate(chunk, feature + 1) * tokens,
-                                    tokens));
+            tokens);
+        const std::size_t first =
+            (index << dimensions.back().bits()) + shape.coordinate(run.first, feature + 1) * tokens;
+        for (std::size_t i = 0; i < run.count; ++i) {
+          combination.add(run.chunk(i), std::span(sums).subspan(first + i * tokens, tokens));
+        }
       });
+}
+
+}  // namespace
+
+std::vector<E> contract(const IntegerTensor& tensor, const Shape& shape, const std::vector<Axis>& axes,
+                        Communicator& comm) {
+  return std::visit(
+      [&]<class T>(const ChunkedTensor<T>* values) {
+        assert(values->shape().chunk_count() == shape.chunk_count() && values->shape().bits() == shape.bits());
+        const Contraction<T> contraction(shape, axes);
+        using Scratch = typename Contraction<T>::Scratch;
+        return sum_of_runs<Scratch>(own_runs(*values, shape, comm), contraction.result_size(), contraction.apart(),
+                                    comm, [&](const Run<T>& run, std::vector<E>& sums, Scratch& scratch) {
+                                      contraction.add_run(run, sums, scratch);
+                                    });
+      },
+      tensor);
+}
+
+std::vector<E> contract_features(const IntegerTensor& tensor, std::span<const E> weights, Communicator& comm) {
+  return std::visit([&](const auto* values) { return contract_features(*values, weights, comm); }, tensor);
 }
 
 std::vector<E> repeat_each(std::span<const E> table, std::size_t times) {

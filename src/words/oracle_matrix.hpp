@@ -140,7 +140,8 @@ class OracleMatrix {
   [[nodiscard]] std::size_t count_of(const ChunkedTensor<T>& tensor, const GatheredRows& gathered) const {
     return chunk_rows(gathered.rows, tensor.shape().chunk_size()).size();
   }
-  /// Where a chunk's values of the gathered rows of `column` are, and how many bytes further those of the next column.
+  /// Where a chunk's values of the gathered rows of `column` are, and how many bytes further those of the next column
+  /// are: of the next chunk, if one is no more than a column and that lies behind it.
   struct Place {
     const std::byte* bytes;
     std::size_t step;
@@ -151,9 +152,10 @@ class OracleMatrix {
     const auto [t, chunk] = chunks_[i];
     const std::size_t place = column - (layout_.offset(t, chunk) >> log_rows_);
     if (comm_.size() == 1) {
-      const Range rows = chunk_rows(gathered.rows, tensor.shape().chunk_size());
-      return {std::as_bytes(tensor.chunk(chunk).subspan((place << log_rows_) + rows.first)).data(), sizeof(T)
-                                                                                                        << log_rows_};
+      const std::size_t size = tensor.shape().chunk_size();
+      const Range rows = chunk_rows(gathered.rows, size);
+      return {std::as_bytes(tensor.chunk(chunk).subspan((place << log_rows_) + rows.first)).data(),
+              std::min(size, std::size_t{1} << log_rows_) * sizeof(T)};
     }
     const std::size_t step = count_of(tensor, gathered) * sizeof(T);
     return {gathered.bytes.data() + gathered.chunk_start[i] + place * step, step};

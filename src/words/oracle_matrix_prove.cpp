@@ -60,8 +60,7 @@ OracleMatrix::OracleMatrix(const OracleLayout& layout, const OracleParameters& p
       present_ = std::max(present_, column + columns);
       // chunks of a rank that is alone follow each other in memory, too; long ones are enough for a thread
       const bool goes_on = chunk > 0 && layout.band(t, chunk - 1) == band &&
-                           shape.inner_bits() >= layout.min_log_chunk() &&
-                           layout.offset(t, chunk) == layout.offset(t, chunk - 1) + shape.chunk_size() &&
+                           layout.offset(t, chunk) == layout.offset(t, chunk - 1) + (columns << log_rows_) &&
                            (chunks_.size() - runs_.back()) << shape.inner_bits() < longest_run;
       if (!goes_on) {
         runs_.push_back(chunks_.size());

@@ -1,9 +1,12 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <random>
-#include "field/integer_products.hpp"
+#include <utility>
 #include <vector>
+
+#include "field/integer_products.hpp"
 
 #include "instruction_sets.hpp"
 
@@ -54,6 +57,62 @@ void compare_with_plain_arithmetic() {
       dot_integer_rows<T>(column_weights, matrix, dots);
       ASSERT_EQ(combined, expected_combined) << width << " " << rows;
       ASSERT_EQ(dots, expected_dots) << width << " " << rows;
+    }
+  }
+}
+
+/// Rows that lie in several matrices, from one of them on.
+template <class T>
+void compare_rows_in_pieces() {
+  std::mt19937_64 random(6);
+  const auto element = [&] { return E{F::from_unsigned(random()), F::from_unsigned(random())}; };
+  constexpr std::size_t matrices = 40;
+  for (const std::size_t width : {1U, 2U, 8U, 16U, 64U, 128U}) {
+    std::vector<E> weights(matrices * width);
+    std::ranges::generate(weights, element);
+    const IntegerDots<T> dots(weights, width);
+    for (const std::size_t rows : {1U, 3U, 4U, 20U, 64U}) {
+      for (const auto& [first, count] : {std::pair<std::size_t, std::size_t>{0, 40}, {3, 17}, {39, 1}}) {
+        std::vector<T> values(count * rows * width);
+        std::ranges::generate(values, [&] { return static_cast<T>(random()); });
+        std::vector<E> sums(rows, E::one());
+        std::vector<E> expected = sums;
+        for (std::size_t m = 0; m < count; ++m) {
+          for (std::size_t r = 0; r < rows; ++r) {
+            for (std::size_t c = 0; c < width; ++c) {
+              const auto value = static_cast<std::int64_t>(values[(m * rows + r) * width + c]);
+              expected[r] += weights[(first + m) * width + c] * E::from_signed(value);
+            }
+          }
+        }
+        dots.add(first, values, sums);
+        ASSERT_EQ(sums, expected) << width << " " << rows << " " << first;
+      }
+    }
+  }
+}
+
+TYPED_TEST(IntegerProducts, rows_may_lie_in_several_matrices) {
+  with_each_instruction_set([](const char* name) {
+    SCOPED_TRACE(name);
+    compare_rows_in_pieces<TypeParam>();
+  });
+}
+
+TYPED_TEST(IntegerProducts, weights_made_ready_once_serve_many_matrices) {
+  std::mt19937_64 random(7);
+  for (const std::size_t rows : {2U, 16U, 64U}) {
+    std::vector<E> weights(rows);
+    std::ranges::generate(weights, [&] { return E{F::from_unsigned(random()), F::from_unsigned(random())}; });
+    const IntegerCombination<TypeParam> combination(weights, 8);
+    for (int matrix = 0; matrix < 3; ++matrix) {
+      std::vector<TypeParam> values(rows * 8);
+      std::ranges::generate(values, [&] { return static_cast<TypeParam>(random()); });
+      std::vector<E> sums(8, E::one());
+      std::vector<E> expected = sums;
+      combination.add(values, sums);
+      combine_integer_rows<TypeParam>(weights, values, expected);
+      ASSERT_EQ(sums, expected) << rows;
     }
   }
 }

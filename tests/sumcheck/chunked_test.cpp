@@ -3,6 +3,7 @@
 
 #include "cluster/thread_communicator.hpp"
 #include "sumcheck/chunked.hpp"
+#include "sumcheck/product_relations.hpp"
 
 #include "../tensor/random_values.hpp"
 #include "relations.hpp"
@@ -81,7 +82,8 @@ class ChunkedCase {
             flat_table(shape_, of_broadcast)};
   }
 
-  ProvenSumcheck prove(ProverTranscript& transcript, const MonomialRelation& relation, Communicator& comm) const {
+  template <class R>
+  ProvenSumcheck prove(ProverTranscript& transcript, const R& relation, Communicator& comm) const {
     const auto first = filled<std::int16_t>(shape_, ownership_, number_, comm);
     const auto second = filled<std::int64_t>(shape_, ownership_, number_ + 1, comm);
     std::vector<ChunkedFactor> factors{TensorFactor{&first}, TensorFactor{&second}, WeightFactor(shape_, weights_),
@@ -105,6 +107,7 @@ std::vector<Shape> shapes() {
           Shape({Dimension::outer(5)}),
           Shape({Dimension::outer(3), Dimension{12, 2}, Dimension::whole(4)}),
           Shape({Dimension{6, 1}, Dimension::outer(3), Dimension{3, 1}}),
+          Shape({Dimension::outer(3), Dimension{24, 1}, Dimension{5, 2}}),  // many chunks
           Shape({Dimension::outer(3), Dimension{8, 1}, Dimension{8, 1}}, Presence::causal),
           Shape({Dimension::outer(2), Dimension::outer(3), Dimension{4, 2}, Dimension{4, 2}}, Presence::causal)};
 }
@@ -150,6 +153,29 @@ TEST(ChunkedSumcheck, sends_what_the_dense_one_sends) {
     (void)prove_dense_sumcheck(dense, round_kernel(relation), tables, data.at());
     EXPECT_EQ(chunked.payload(), dense.payload());
   });
+}
+
+/// Few variables of many chunks, an odd number of them, on 1 to 3 ranks: of the vector kernels' relations.
+TEST(ChunkedSumcheck, many_chunks_send_what_the_dense_one_sends) {
+  const Shape shape({Dimension::outer(7), Dimension{39, 1}, Dimension{64, 6}});
+  const auto expect_equal = [&](const auto& relation, bool with_eq) {
+    const ChunkedCase data(shape, Ownership{1}, with_eq, 91);
+    std::vector<std::vector<E>> tables = data.tables();
+    tables.resize(relation.factors());
+    ProverTranscript dense(transcript_seed);
+    (void)prove_dense_sumcheck(dense, round_kernel(relation), tables, data.at());
+    for (int ranks = 1; ranks <= 3; ++ranks) {
+      run_ranks(ranks, [&](Communicator& comm) {
+        ProverTranscript chunked(transcript_seed);
+        (void)data.prove(chunked, relation, comm);
+        EXPECT_EQ(chunked.payload(), dense.payload()) << relation.factors() << " on " << ranks;
+      });
+    }
+  };
+  for (const bool with_eq : {false, true}) {
+    expect_equal(ProductRelation{}, with_eq);
+    expect_equal(TripleProductRelation{}, with_eq);
+  }
 }
 
 TEST(ChunkedSumcheck, every_altered_message_fails_the_final_check) {

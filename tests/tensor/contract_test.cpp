@@ -75,6 +75,7 @@ TYPED_TEST(Contract, equals_the_sum_over_all_entries) {
   const std::vector<Shape> shapes{Shape({Dimension::whole(5)}),
                                   Shape({Dimension::outer(2), Dimension::tiled(96), Dimension::whole(2)}),
                                   Shape({Dimension{13, 2}, Dimension{3, 1}, Dimension::outer(3)}),
+                                  Shape({Dimension::outer(2), Dimension{32, 4}, Dimension{37, 3}}),
                                   Shape({Dimension::outer(3), Dimension{8, 1}, Dimension{8, 1}}, Presence::causal)};
   std::uint64_t seed = 1;
   for (const Shape& shape : shapes) {
@@ -98,6 +99,11 @@ TYPED_TEST(Contract, extreme_values) {
     const std::vector<Axis> axes{std::vector<E>(2, E::one()), std::vector<E>(64, E(largest, largest))};
     EXPECT_EQ(contract(&tensor, shape, axes, self), naive_contract(&tensor, shape, axes));
   }
+}
+
+TEST(Contract, rows_longer_than_are_multiplied_at_once) {
+  expect_contractions<std::int16_t>(Shape({Dimension{3, 1}, Dimension::whole(8192)}),
+                                    Shape({Dimension{3, 1}, Dimension::whole(8192)}), {0}, 60);
 }
 
 TEST(Contract, dimensions_may_be_regrouped_where_chunks_stay_the_same) {

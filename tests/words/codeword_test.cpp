@@ -117,7 +117,7 @@ TEST(CommittedOracle, agrees_with_the_definition) {
 TEST(CommittedOracle, opened_columns_of_a_long_oracle_agree_with_the_definition) {
   const std::vector<Shape> shapes{Shape({Dimension::outer(3), Dimension::whole(512), Dimension::whole(512)}),
                                   Shape({Dimension::outer(37), Dimension::whole(2048)}),
-                                  Shape({Dimension::outer(5), Dimension::whole(32)})};
+                                  Shape({Dimension::outer(3), Dimension{280, 3}})};
   for (const OracleParameters& parameters :
        {OracleParameters{7, 1}, OracleParameters{4, 2}, OracleParameters{6, 1, 16}, OracleParameters{7, 1, 16},
         OracleParameters{6, 1, 16, 13}, OracleParameters{7, 2, 16, 31}, OracleParameters{4, 2, 0, 1},
