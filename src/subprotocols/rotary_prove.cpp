@@ -13,7 +13,7 @@ struct Halves {
       : first(values.first(values.size() / 2)), second(values.last(values.size() / 2)) {}
 };
 
-/// 1/(cos^2 + sin^2) by (i, row): one inversion for all.
+/// 1/(cos^2 + sin^2) by (i, row) of the rows that are there: one inversion for all.
 std::vector<F> inverse_squares(const Rotary& rotary, std::size_t number, std::size_t rows) {
   std::vector<F> squares(rotary.half * rows);
   for (std::size_t t = 0; t < rows; ++t) {
@@ -37,15 +37,16 @@ std::vector<F> inverse_squares(const Rotary& rotary, std::size_t number, std::si
   return products;
 }
 
-/// X from Y over (R,I,T): turned back by the transposed rotation, which is cos^2 + sin^2 times the inverse.
-void turn_back(const Rotary& rotary, std::size_t number, std::span<const F> inverses, std::size_t rows,
+/// X from Y over (R,I,T), T padded: turned back by the transposed rotation, which is cos^2 + sin^2 times the inverse.
+void turn_back(const Rotary& rotary, std::size_t number, std::span<const F> inverses, std::size_t padded,
                std::span<E> values) {
   const Halves halves(values);
+  const std::size_t rows = inverses.size() / rotary.half;
   for (std::size_t i = 0; i < rotary.half; ++i) {
     for (std::size_t t = 0; t < rows; ++t) {
-      const std::size_t x = i * rows + t;
-      const F cos = F::from_signed(rotary.cos(number, t)[i]) * inverses[x];
-      const F sin = F::from_signed(rotary.sin(number, t)[i]) * inverses[x];
+      const std::size_t x = i * padded + t;
+      const F cos = F::from_signed(rotary.cos(number, t)[i]) * inverses[i * rows + t];
+      const F sin = F::from_signed(rotary.sin(number, t)[i]) * inverses[i * rows + t];
       const E first = halves.first[x];
       const E second = halves.second[x];
       halves.first[x] = first * cos + second * sin;
@@ -88,8 +89,9 @@ std::vector<E> rotation_table(const Rotary& rotary, const TensorPoint& r, E scal
   return table;
 }
 
-/// Y -> X of all tensors.
-void turn_all_back(const Rotary& rotary, std::size_t rows, std::size_t blocks, std::vector<std::vector<E>>& tables) {
+/// Y -> X of all tensors, zero behind `rows` rows.
+void turn_all_back(const Rotary& rotary, std::size_t rows, std::size_t padded, std::size_t blocks,
+                   std::vector<std::vector<E>>& tables) {
   std::vector<std::vector<F>> inverses;
   const std::size_t count = rotary.tables->size() / (2 * rotary.positions * rotary.half);
   for (std::size_t number = 0; number < count; ++number) {
@@ -99,7 +101,7 @@ void turn_all_back(const Rotary& rotary, std::size_t rows, std::size_t blocks, s
     const std::size_t one = table.size() / blocks;
     for (std::size_t b = 0; b < (rotary.by_block() ? rotary.table_of_block.size() : 1); ++b) {
       const std::size_t number = rotary.table_of(b);
-      turn_back(rotary, number, inverses[number], rows, std::span(table).subspan(b * one, one));
+      turn_back(rotary, number, inverses[number], padded, std::span(table).subspan(b * one, one));
     }
   }
 }
@@ -162,7 +164,8 @@ std::vector<PointClaim> unrotated(ProverContext& context, const Rotary& rotary, 
   for (std::size_t k = 0; k < n; ++k) {
     tables.push_back(unrounded(context, values[k], rotated[k].point, rotary.by_block()));
   }
-  turn_all_back(rotary, rows, blocks, tables);
+  const std::size_t present = context.plan.ranges[values.front().remainder.range].shape.dimensions().back().filled();
+  turn_all_back(rotary, present, rows, blocks, tables);
   for (std::size_t k = 0; k < n; ++k) {
     tables.push_back(rotation_table(rotary, rotated[k].point, scale[k], tables[k].size()));
   }

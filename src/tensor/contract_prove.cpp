@@ -1,5 +1,6 @@
 #include "base/shares.hpp"
 #include "field/integer_products.hpp"
+#include "field/scale_kernels.hpp"
 #include "tensor/contract.hpp"
 
 #include <algorithm>
@@ -76,9 +77,14 @@ class Contraction {
       add_dots(run, number, scale, std::span(result).subspan(base), scratch);
       return;
     }
+    const std::size_t length = last.chunk();
+    const std::span<E> to = std::span(result).subspan(base + (number << last.log_chunk));
+    if (ends_together() && (scale == E::one() || 2 * places_.size() >= length)) {  // the sums are few
+      add_sums(run, scale, to.first(run.count * length), scratch);
+      return;
+    }
     for (std::size_t i = 0; i < run.count; ++i) {
-      const std::size_t first_of_last = (number + i) << last.log_chunk;
-      add_rows(run.chunk(i), scale, std::span(result).subspan(base + first_of_last), scratch);
+      add_rows(run.chunk(i), scale, to.subspan(i * length), scratch);
     }
   }
 
@@ -121,9 +127,6 @@ class Contraction {
   /// Rows that end in the same place follow each other where the innermost kept dimension is the last one.
   void add_rows(std::span<const T> values, E scale, std::span<E> result, Scratch& scratch) const {
     const std::size_t length = values.size() / places_.size();
-    if (ends_together() && (scale == E::one() || places_.size() > length)) {  // the sums are fewer than the weights
-      return add_scaled_sums(scratch.combination, values, scale, result.first(length), scratch);
-    }
     for (std::size_t first = 0; first < places_.size();) {
       std::size_t end = first + 1;
       while (end < places_.size() && places_[end] == places_[first]) {
@@ -140,15 +143,19 @@ class Contraction {
     }
   }
 
-  static void add_scaled_sums(const IntegerCombination<T>& rows, std::span<const T> values, E scale,
-                              std::span<E> result, Scratch& scratch) {
-    if (scale == E::one()) {
-      return rows.add(values, result);
+  /// Of rows that all end in the same place: the sums of the run's chunks stand side by side.
+  void add_sums(const Run<T>& run, E scale, std::span<E> result, Scratch& scratch) const {
+    const std::size_t length = result.size() / run.count;
+    const bool scaled = scale != E::one();
+    if (scaled) {
+      scratch.sums.assign(result.size(), E::zero());
     }
-    scratch.sums.assign(result.size(), E::zero());
-    rows.add(values, scratch.sums);
-    for (std::size_t i = 0; i < result.size(); ++i) {
-      result[i] += scale * scratch.sums[i];
+    const std::span<E> sums = scaled ? std::span(scratch.sums) : result;
+    for (std::size_t i = 0; i < run.count; ++i) {
+      scratch.combination.add(run.chunk(i), sums.subspan(i * length, length));
+    }
+    if (scaled) {
+      add_scaled(scale, sums.data(), sums.size(), result.data());
     }
   }
 

@@ -58,6 +58,7 @@ ScoreProduct::ScoreProduct(const Shape& scores, const Ownership& tiles, const Ch
     std::vector<double> products;
     std::vector<std::int64_t> rows;
     std::vector<E> weights(heads_at_once);
+    IntegerCombination<std::int64_t> combination;
 #pragma omp for schedule(dynamic)
     for (std::size_t run = 0; run < runs.size(); ++run) {
       const std::vector<std::size_t>& of_heads = summed[runs[run].first];
@@ -73,10 +74,10 @@ ScoreProduct::ScoreProduct(const Shape& scores, const Ownership& tiles, const Ch
           weights[i] = blocks_[scores_.coordinate(chunk, 0)] * heads_[scores_.coordinate(chunk, 1)] *
                        groups_[scores_.coordinate(chunk, 2)];
         }
+        combination.prepare(std::span<const E>(weights).first(count), size);
         for (std::size_t tile = 0; tile < run_tiles; ++tile) {
-          combine_integer_rows(std::span<const E>(weights).first(count),
-                               std::span<const std::int64_t>(rows).subspan(tile * heads_at_once * size, count * size),
-                               std::span(values_).subspan((runs[run].first + tile) * size, size));
+          combination.add(std::span<const std::int64_t>(rows).subspan(tile * heads_at_once * size, count * size),
+                          std::span(values_).subspan((runs[run].first + tile) * size, size));
         }
       }
     }
