@@ -36,8 +36,8 @@ enum class LeafKind : std::uint8_t {
   fractions,  ///< numerator and denominator stored: table rows and short chunks
 };
 
-/// This rank's segments of one kind and length. Every rank has the same list of segment classes, some of them
-/// empty.
+/// This rank's segments of one kind and length, ascending. Every rank has the same list of segment classes, some of
+/// them empty.
 struct SegmentClass {
   LeafKind kind = LeafKind::fractions;
   unsigned log_leaves = 0;

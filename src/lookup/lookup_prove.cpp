@@ -39,7 +39,8 @@ class LevelSummand final : public Summand {
     --variables_;
     const bool moving = height_ < owners_.top();
     ++height_;
-    sparse_ = {bind_sparse(sparse_.own, challenge), bind_sparse(sparse_.shared, challenge)};
+    bind_sparse(sparse_.own, challenge);
+    bind_sparse(sparse_.shared, challenge);
     return sums(moving, [&](SegmentRounds& part) { return part.bind(challenge); });
   }
   void end(E challenge) override { (void)bind(challenge, false); }

@@ -183,6 +183,7 @@ std::vector<SegmentClass> make_segments(const LookupInput& input, unsigned top, 
   }
   std::vector<SegmentClass> result;
   for (auto& [key, segments] : classes) {
+    std::ranges::sort(segments.segments, {}, &Segment::place);
     if (segments.kind != LeafKind::fractions && !read_columns(segments, input, std::get<bool>(key))) {
       read_columns(segments, input, false);
     }
@@ -193,10 +194,10 @@ std::vector<SegmentClass> make_segments(const LookupInput& input, unsigned top, 
 
 void SparseNodes::add(const SegmentClass& segments, const std::function<Children(std::size_t)>& node) {
   const auto before = static_cast<std::ptrdiff_t>(own.size());
+  own.reserve(own.size() + segments.segments.size());
   for (std::size_t i = 0; i < segments.segments.size(); ++i) {
     own.push_back({segments.segments[i].place, node(i)});
   }
-  std::ranges::sort(own.begin() + before, own.end(), {}, &SparseNode::index);
   std::ranges::inplace_merge(own, own.begin() + before, {}, &SparseNode::index);
 }
 

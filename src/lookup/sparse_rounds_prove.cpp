@@ -12,8 +12,8 @@ namespace {
 constexpr std::size_t least_share = 512;
 
 /// Calls work(share, nodes) for shares of the nodes that threads take, in their order; a pair's are in one.
-template <class Work>
-void for_shares(std::span<const SparseNode> nodes, std::size_t shares, const Work& work) {
+template <class Node, class Work>
+void for_shares(std::span<Node> nodes, std::size_t shares, const Work& work) {
   const auto begin_of = [&](std::size_t share) {
     std::size_t first = nodes.size() * share / shares;
     while (first > 0 && first < nodes.size() && nodes[first - 1].index / 2 == nodes[first].index / 2) {
@@ -140,22 +140,18 @@ NodeSums sparse_sums(std::span<const SparseNode> nodes, const LevelContext& leve
   return sums.front();
 }
 
-std::vector<SparseNode> bind_sparse(std::span<const SparseNode> nodes, E challenge) {
-  std::vector<std::vector<SparseNode>> bound(shares_of(nodes));
-  for_shares(nodes, bound.size(), [&](std::size_t share, std::span<const SparseNode> some) {
-    std::vector<SparseNode>& mine = bound[share];
-    mine.reserve(some.size());
-    for_batches(some, [&](const PairBatch& batch, std::span<const std::uint64_t> indices) {
-      bind_children(batch.nodes(), batch.nodes(), challenge, batch.padded());
-      for (std::size_t i = 0; i < indices.size(); ++i) {
-        mine.push_back({indices[i], load_children(batch.nodes(), i)});
-      }
-    });
+void bind_sparse(std::vector<SparseNode>& nodes, E challenge) {
+  std::vector<Range> bound(shares_of(nodes));
+  for_shares(std::span(nodes), bound.size(), [&](std::size_t share, std::span<SparseNode> some) {
+    const auto first = static_cast<std::size_t>(some.data() - nodes.data());
+    bound[share] = {first, first + bind_pairs_in_place(some, challenge)};
   });
-  for (std::size_t share = 1; share < bound.size(); ++share) {
-    bound.front().insert(bound.front().end(), bound[share].begin(), bound[share].end());
+  auto end = nodes.begin() + static_cast<std::ptrdiff_t>(bound.front().last);
+  for (const Range& share : std::span(bound).subspan(1)) {
+    end = std::move(nodes.begin() + static_cast<std::ptrdiff_t>(share.first),
+                    nodes.begin() + static_cast<std::ptrdiff_t>(share.last), end);
   }
-  return std::move(bound.front());
+  nodes.erase(end, nodes.end());
 }
 
 }  // namespace tessera
