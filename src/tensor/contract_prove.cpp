@@ -143,7 +143,7 @@ class Contraction {
     }
   }
 
-  /// Of rows that all end in the same place: the sums of the run's chunks stand side by side.
+  /// Adds a run's rows if all of a chunk's end in the same place: the sums of its chunks stand side by side.
   void add_sums(const Run<T>& run, E scale, std::span<E> result, Scratch& scratch) const {
     const std::size_t length = result.size() / run.count;
     const bool scaled = scale != E::one();
