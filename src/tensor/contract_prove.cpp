@@ -216,10 +216,10 @@ class Contraction {
   bool weighed_ = false;  // whether rows of a chunk have different weights
 };
 
-/// Whether a chunk is the next one of its run.
-bool follows(const Shape& shape, std::size_t before, std::size_t chunk) {
-  const std::size_t last = shape.dimensions().size() - 1;
-  if (chunk != before + 1 || shape.coordinate(chunk, last) != shape.coordinate(before, last) + 1) {
+/// Whether a chunk and the one before it, which there is, differ in the last dimension's number alone.
+bool goes_on(const Shape& shape, std::size_t chunk) {
+  const std::size_t last = shape.dimensions().size() - 1, before = chunk - 1;
+  if (shape.coordinate(chunk, last) != shape.coordinate(before, last) + 1) {
     return false;
   }
   for (std::size_t j = 0; j < last; ++j) {
@@ -243,8 +243,8 @@ std::vector<Run<T>> own_runs(const ChunkedTensor<T>& tensor, const Shape& shape,
     const std::span<const T> values = tensor.chunk(chunk);
     if (!runs.empty()) {
       Run<T>& run = runs.back();
-      if (run.count < most && run.values.data() + run.values.size() == values.data() &&
-          follows(shape, chunk - 1, chunk) && chunk == run.first + run.count) {
+      if (run.count < most && chunk == run.first + run.count &&
+          run.values.data() + run.values.size() == values.data() && goes_on(shape, chunk)) {
         ++run.count;
         run.values = {run.values.data(), run.values.size() + values.size()};
         continue;
