@@ -198,8 +198,6 @@ LookupClaims prove_lookup(ProverTranscript& transcript, const LookupStructure& s
   const E alpha = transcript.challenge("alpha");
   const E lambda = transcript.challenge("lambda");
   LookupClaims claims = prove_tree(transcript, {structure, columns, multiplicities, alpha, lambda}, comm);
-  // no later step needs as much: kept, the pages would stand beside those of the heap
-  trim_storage(0);
   return claims;
 }
 

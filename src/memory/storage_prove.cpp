@@ -71,6 +71,7 @@ class Pages {
     }
     return moved;
   }
+  [[nodiscard]] std::size_t total() const { return total_; }
   void add(std::byte* begin, std::size_t bytes) {
     if (bytes > 0) {
       pieces_.push_back({begin, bytes});
@@ -113,6 +114,9 @@ class Pool {
     const Extent extent(bytes);
     std::byte* const place = reserve(extent);
     const std::scoped_lock lock(mutex_);
+    if (small_.total() < extent.tail) {
+      add_small_pages();
+    }
     return {place, huge_.move_to(place, extent.head), small_.move_to(place + extent.head, extent.tail)};
   }
 
@@ -147,6 +151,15 @@ class Pool {
     }
     madvise(begin + before, extent.head, MADV_HUGEPAGE);  // may be refused
     return begin + before;
+  }
+
+  /// Divides a huge page: its small pages are touched together, which costs little more than one of them.
+  void add_small_pages() {
+    std::byte* const place = reserve(Extent(huge_page));
+    if (huge_.move_to(place, huge_page) == 0) {
+      *static_cast<volatile std::byte*>(place) = std::byte{0};
+    }
+    small_.add(place, huge_page);
   }
 
   std::mutex mutex_;

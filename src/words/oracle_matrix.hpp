@@ -214,13 +214,13 @@ class OracleMatrix {
   unsigned log_rows_;
   std::span<const IntegerTensor> tensors_;
   Communicator& comm_;
-  std::vector<std::uint8_t> filled_;
+  ZeroedVector<std::uint8_t> filled_;
   std::size_t present_ = 0;
   std::vector<std::pair<std::size_t, std::size_t>> chunks_;  // tensor and chunk of all in the band
   std::vector<std::size_t> runs_;  // first places there of chunks that follow each other in the oracle, without padding
   std::vector<int> owners_;        // of these
   std::vector<std::uint32_t> own_;              // places there of this rank's
-  std::vector<std::uint32_t> chunk_of_column_;  // its place in chunks_
+  RawVector<std::uint32_t> chunk_of_column_;    // its place in chunks_
 };
 
 /// Coefficients for a CosetTransform.
