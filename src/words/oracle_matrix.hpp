@@ -98,9 +98,9 @@ class OracleMatrix {
   void values(const GatheredRows& gathered, std::size_t column, std::size_t count, F* to) const;
   /// What values() or integers() is going to read.
   void prefetch(const GatheredRows& gathered, std::size_t column, std::size_t count) const;
-  /// The integers of `count` columns from `column` on, without a factor, if every column has values of 16 bits in all
-  /// gathered rows, and all are from one chunk; else nothing. Those that do not lie side by side are copied to
-  /// `scratch`.
+  /// The integers of `count` columns from `column` on, without a factor, if they have values of 16 bits that are
+  /// evenly far apart; else nothing. Those that do not lie side by side, or do not fill the gathered rows, are copied
+  /// to `scratch`.
   [[nodiscard]] std::optional<ScaledIntegers> integers(const GatheredRows& gathered, std::size_t column,
                                                        std::size_t count, std::uint16_t* scratch) const;
 
@@ -151,7 +151,7 @@ class OracleMatrix {
                                std::size_t column) const {
     const auto [t, chunk] = chunks_[i];
     const std::size_t place = column - (layout_.offset(t, chunk) >> log_rows_);
-    if (comm_.size() == 1) {
+    if (alone_) {
       const std::size_t size = tensor.shape().chunk_size();
       const Range rows = chunk_rows(gathered.rows, size);
       return {std::as_bytes(tensor.chunk(chunk).subspan((place << log_rows_) + rows.first)).data(),
@@ -161,11 +161,15 @@ class OracleMatrix {
     return {gathered.bytes.data() + gathered.chunk_start[i] + place * step, step};
   }
 
+  /// The chunks of a tensor in a band.
+  void add_chunks(std::size_t tensor, std::size_t band);
   [[nodiscard]] std::size_t run_count() const { return runs_.size() - 1; }
   /// How many columns a chunk fills, at least 1.
   [[nodiscard]] std::size_t columns_of(const Shape& shape) const {
     return std::max(std::size_t{1}, shape.chunk_size() >> log_rows_);
   }
+  /// Of a rank that is alone: those of some rows.
+  [[nodiscard]] std::vector<ColumnStretch> stretches_of(Range rows) const;
   /// Finds out for each stretch of columns where in memory its chunks' values lie.
   [[nodiscard]] std::vector<ColumnStretch> stretches(const GatheredRows& gathered) const;
 
@@ -214,6 +218,7 @@ class OracleMatrix {
   unsigned log_rows_;
   std::span<const IntegerTensor> tensors_;
   Communicator& comm_;
+  bool alone_;
   ZeroedVector<std::uint8_t> filled_;
   std::size_t present_ = 0;
   std::vector<std::pair<std::size_t, std::size_t>> chunks_;  // tensor and chunk of all in the band
@@ -221,6 +226,7 @@ class OracleMatrix {
   std::vector<int> owners_;        // of these
   std::vector<std::uint32_t> own_;              // places there of this rank's
   RawVector<std::uint32_t> chunk_of_column_;    // its place in chunks_
+  std::vector<ColumnStretch> whole_;            // of all rows, of a rank that is alone
 };
 
 /// Coefficients for a CosetTransform.

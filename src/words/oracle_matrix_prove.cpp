@@ -36,6 +36,7 @@ OracleMatrix::OracleMatrix(const OracleLayout& layout, const OracleParameters& p
       log_rows_(parameters.band(band).log_rows),
       tensors_(tensors),
       comm_(comm),
+      alone_(comm.size() == 1),
       filled_(std::size_t{1} << layout.log_columns(parameters)),
       chunk_of_column_(filled_.size(), no_chunk) {
   if (tensors.size() != layout.tensors().size() || log_rows_ > layout.min_log_chunk()) {
@@ -43,7 +44,6 @@ OracleMatrix::OracleMatrix(const OracleLayout& layout, const OracleParameters& p
                                 " tensors, " + std::to_string(tensors.size()) + " given, for " +
                                 std::to_string(parameters.rows()) + " rows");
   }
-  const std::size_t width = std::size_t{1} << log_rows_;
   for (std::size_t t = 0; t < layout.tensors().size(); ++t) {
     const Shape& shape = layout.tensors()[t];
     if (std::visit([&](const auto* tensor) { return !(tensor->shape() == shape); }, tensors[t]) ||
@@ -51,41 +51,54 @@ OracleMatrix::OracleMatrix(const OracleLayout& layout, const OracleParameters& p
       throw std::invalid_argument("commit_oracle: tensor " + std::to_string(t) +
                                   " is cut into other chunks than the oracle's, or into less than whole columns");
     }
-    for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
-      if (layout.band(t, chunk) != band) {
-        continue;
-      }
-      const std::size_t column = layout.offset(t, chunk) >> log_rows_;
-      const std::size_t columns = columns_of(shape);
-      present_ = std::max(present_, column + columns);
-      // chunks of a rank that is alone follow each other in memory, too; long ones are enough for a thread
-      const bool goes_on = chunk > 0 && layout.band(t, chunk - 1) == band &&
-                           layout.offset(t, chunk) == layout.offset(t, chunk - 1) + (columns << log_rows_) &&
-                           (chunks_.size() - runs_.back()) << shape.inner_bits() < longest_run;
-      if (!goes_on) {
-        runs_.push_back(chunks_.size());
-      }
-      std::fill_n(chunk_of_column_.begin() + static_cast<std::ptrdiff_t>(column), columns,
-                  static_cast<std::uint32_t>(chunks_.size()));
-      chunks_.emplace_back(t, chunk);
-      const auto owner_of = [&](const auto* tensor) { return tensor->ownership().owner(shape, chunk, comm.size()); };
-      owners_.push_back(std::visit(owner_of, tensors_[t]));
-      if (owners_.back() == comm.rank()) {
-        own_.push_back(static_cast<std::uint32_t>(owners_.size() - 1));
-      }
-      if (shape.chunk_size() >= width) {
-        std::fill_n(filled_.begin() + static_cast<std::ptrdiff_t>(column), shape.chunk_size() >> log_rows_,
-                    std::uint8_t{1});
-      }
-    }
+    add_chunks(t, band);
   }
   runs_.push_back(chunks_.size());
+  if (alone_) {
+    whole_ = stretches({{0, std::size_t{1} << log_rows_}, {}, {}, {}});
+  }
+}
+
+void OracleMatrix::add_chunks(std::size_t t, std::size_t band) {
+  const Shape& shape = layout_.tensors()[t];
+  const Ownership& ownership =
+      std::visit([](const auto* tensor) -> const Ownership& { return tensor->ownership(); }, tensors_[t]);
+  const int ranks = comm_.size(), rank = comm_.rank();  // not asked for every chunk
+  const std::size_t columns = columns_of(shape);
+  const bool filled = shape.chunk_size() >> log_rows_ != 0;
+  std::size_t next = 0;  // column behind the last chunk
+  for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
+    if (layout_.band(t, chunk) != band) {
+      next = 0;
+      continue;
+    }
+    const std::size_t column = layout_.offset(t, chunk) >> log_rows_;
+    // chunks of a rank that is alone follow each other in memory, too; long runs are enough for a thread
+    const bool goes_on = column == next && next != 0 &&
+                         ((chunks_.size() - runs_.back()) << shape.inner_bits() < longest_run ||
+                          column % (std::size_t{1} << GatheredRows::log_stretch) != 0);
+    if (!goes_on) {
+      runs_.push_back(chunks_.size());
+    }
+    next = column + columns;
+    present_ = std::max(present_, next);
+    const auto place = static_cast<std::uint32_t>(chunks_.size());
+    std::fill_n(chunk_of_column_.begin() + static_cast<std::ptrdiff_t>(column), columns, place);
+    if (filled) {
+      std::fill_n(filled_.begin() + static_cast<std::ptrdiff_t>(column), columns, std::uint8_t{1});
+    }
+    chunks_.emplace_back(t, chunk);
+    owners_.push_back(alone_ ? 0 : ownership.owner(shape, chunk, ranks));
+    if (owners_.back() == rank) {
+      own_.push_back(place);
+    }
+  }
 }
 
 GatheredRows OracleMatrix::gather(Range rows) const {
   GatheredRows gathered{rows, {}, {}, {}};
-  if (comm_.size() == 1) {
-    gathered.stretches = stretches(gathered);
+  if (alone_) {
+    gathered.stretches = stretches_of(rows);
     return gathered;
   }
   std::vector<std::size_t> next(static_cast<std::size_t>(comm_.size()) + 1, 0);  // bytes of the ranks, one place later
@@ -125,6 +138,31 @@ GatheredRows OracleMatrix::gather(Range rows) const {
   }
   gathered.stretches = stretches(gathered);
   return gathered;
+}
+
+std::vector<ColumnStretch> OracleMatrix::stretches_of(Range rows) const {
+  struct Part {
+    std::size_t skipped;  // bytes
+    std::uint16_t rows;
+  };
+  std::vector<Part> parts;
+  for (const IntegerTensor& tensor : tensors_) {
+    parts.push_back(std::visit(
+        [&](const auto* values) {
+          const Range part = chunk_rows(rows, values->shape().chunk_size());
+          return Part{part.first * sizeof(values->chunk(0)[0]), static_cast<std::uint16_t>(part.size())};
+        },
+        tensor));
+  }
+  std::vector<ColumnStretch> all = whole_;
+  for (ColumnStretch& stretch : all) {
+    if (stretch.bytes != nullptr) {
+      const Part& part = parts[stretch.tensor];
+      stretch.bytes += part.skipped;
+      stretch.rows = part.rows;
+    }
+  }
+  return all;
 }
 
 std::vector<ColumnStretch> OracleMatrix::stretches(const GatheredRows& gathered) const {
@@ -230,7 +268,7 @@ std::optional<ScaledIntegers> OracleMatrix::integers(const GatheredRows& gathere
     return std::nullopt;
   }
   const std::optional<ColumnStretch> stretch = gathered.stretch(column, count);
-  if (!stretch || stretch->rows != rows) {
+  if (!stretch) {
     return std::nullopt;
   }
   return std::visit(
@@ -240,13 +278,15 @@ std::optional<ScaledIntegers> OracleMatrix::integers(const GatheredRows& gathere
           return std::nullopt;
         }
         const std::uint16_t flip = std::is_signed_v<T> ? std::uint16_t{1} << 15 : 0;
-        const std::size_t bytes = rows * sizeof(std::uint16_t);
-        if (stretch->step == bytes) {
+        if (stretch->rows == rows && stretch->step == rows * sizeof(std::uint16_t)) {
           return ScaledIntegers{stretch->bytes, flip, {}};
         }
-        with_rows(rows, [&](auto present) {
+        if (stretch->rows < rows) {
+          std::fill_n(scratch, count * rows, std::uint16_t{0});
+        }
+        with_rows(stretch->rows, [&](auto present) {
           for (std::size_t i = 0; i < count; ++i) {
-            std::memcpy(scratch + i * present, stretch->bytes + i * stretch->step, present * sizeof(std::uint16_t));
+            std::memcpy(scratch + i * rows, stretch->bytes + i * stretch->step, present * sizeof(std::uint16_t));
           }
         });
         return ScaledIntegers{reinterpret_cast<const std::byte*>(scratch), flip, {}};
