@@ -25,8 +25,7 @@ class F {
   }
   /// A signed integer z as z mod p. Requires |z| < p, which every int64 satisfies.
   static constexpr F from_signed(std::int64_t value) {
-    return value >= 0 ? from_canonical(static_cast<std::uint64_t>(value))
-                      : from_canonical(modulus - (0 - static_cast<std::uint64_t>(value)));
+    return from_canonical(static_cast<std::uint64_t>(value) + (modulus & static_cast<std::uint64_t>(value >> 63)));
   }
   /// value mod p for a 128-bit value: 2^64 = 2^32 - 1 and 2^96 = -1 (mod p).
   static constexpr F reduce128(unsigned __int128 value) {

@@ -1,5 +1,6 @@
 #include <cassert>
 
+#include "base/shares.hpp"
 #include "sumcheck/chunked.hpp"
 
 namespace tessera {
@@ -39,7 +40,7 @@ RoundSums ChunkedSummand::sum_chunks(std::size_t pairs, const Body& chunk_sums) 
 #pragma omp parallel if (owned_.size() * pairs > least_parallel_pairs)
   {
     RoundSums mine{};
-#pragma omp for schedule(dynamic) nowait
+#pragma omp for schedule(dynamic, share_of(owned_.size())) nowait
     for (std::size_t i = 0; i < owned_.size(); ++i) {
       const RoundSums chunk = chunk_sums(i);
       for (std::size_t x = 0; x <= kernel_.degree; ++x) {
