@@ -34,6 +34,8 @@ struct ColumnWeights {
   std::vector<E> trailing{E::one()};
   [[nodiscard]] std::size_t size() const { return leading.size() * trailing.size(); }
   [[nodiscard]] bool is_zero() const { return size() == 0 || scale == E::zero(); }
+  /// The weights, one a column, behind others.
+  void append_to(std::vector<E>& weights) const;
 
   /// What column_weights() keeps for the next chunk of the same shape and `high`: neighbours differ in few dimensions.
   struct Kept {
@@ -45,6 +47,23 @@ struct ColumnWeights {
 /// `weights`: memory of earlier ones; of other shapes, or changed since, with nothing kept.
 void column_weights(const Shape& shape, std::span<const std::vector<E>> high, std::size_t chunk,
                     ColumnWeights& weights);
+
+/// Weights of neighbouring chunks whose columns lie side by side.
+class RunWeights {
+ public:
+  RunWeights(const Shape& shape, std::span<const std::vector<E>> high);
+  /// How many of the chunks chunk, chunk + 1, .. below `last` have weights that are one product: those that differ in
+  /// the last dimension alone, if that has one entry of each.
+  [[nodiscard]] std::size_t run(std::size_t chunk, std::size_t last) const;
+  /// Those of `count` chunks, at most a run; valid until the next call.
+  const ColumnWeights& operator()(std::size_t chunk, std::size_t count);
+
+ private:
+  const Shape& shape_;
+  std::span<const std::vector<E>> high_;
+  bool one_entry_;
+  ColumnWeights of_chunk_, of_run_;
+};
 
 /// For every term F(lo) = sum_hi w(hi) * f(hi, lo), of all 2^log_rows rows: a term is zero on other bands' rows, but
 /// not between rows. One integer pass a term; each rank passes over the chunks it owns. Collective.

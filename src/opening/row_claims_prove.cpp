@@ -101,16 +101,6 @@ struct Scratch {
   std::vector<E> sums;  // a row each
 };
 
-/// A chunk's weights, one a column.
-void append_weights(const ColumnWeights& of_chunk, std::vector<E>& weights) {
-  std::size_t place = weights.size();
-  weights.resize(place + of_chunk.size());
-  for (const E& leading : of_chunk.leading) {
-    scale(of_chunk.scale * leading, of_chunk.trailing.data(), of_chunk.trailing.size(), weights.data() + place);
-    place += of_chunk.trailing.size();
-  }
-}
-
 /// Leaves a part of a chunk's columns, and their weights: those of some of `leading`.
 template <class T>
 std::span<const T> take_part(ColumnWeights& weights, std::span<const T> columns, const Work& work) {
@@ -144,21 +134,20 @@ void combine_chunks(const ChunkedTensor<T>& tensor, const Work& work, const Weig
     return;
   }
   scratch.weights.clear();
-  bool any = false;
-  for (std::size_t place = held.first; place < held.last; ++place) {
-    const ColumnWeights& weights = scratch.of_chunk;
-    column_weights(shape, term.high, tensor.held()[place], scratch.of_chunk);
-    if (weights.is_zero()) {
-      scratch.weights.insert(scratch.weights.end(), columns.count, E::zero());
-      continue;
+  RunWeights weights(shape, term.high);
+  for (std::size_t place = held.first; place < held.last;) {
+    const std::size_t chunk = tensor.held()[place];
+    std::size_t last = chunk + 1;
+    while (place + (last - chunk) < held.last && tensor.held()[place + (last - chunk)] == last) {
+      ++last;
     }
-    any = true;
-    append_weights(weights, scratch.weights);
+    const std::size_t count = weights.run(chunk, last);
+    weights(chunk, count).append_to(scratch.weights);
+    place += count;
+    scratch.weights.resize((place - held.first) * columns.count);  // where all are zero none is written
   }
-  if (any) {
-    const std::span<const T> values(tensor.chunk(first).data(), held.size() << shape.inner_bits());
-    combine_integer_rows(std::span<const E>(scratch.weights), values, std::span(scratch.sums));
-  }
+  const std::span<const T> values(tensor.chunk(first).data(), held.size() << shape.inner_bits());
+  combine_integer_rows(std::span<const E>(scratch.weights), values, std::span(scratch.sums));
 }
 
 }  // namespace
@@ -271,7 +260,7 @@ class OtherBands {
       return;
     }
     if (scratch.weights.empty()) {
-      append_weights(weights, scratch.weights);
+      weights.append_to(scratch.weights);
     }
     combine_integer_rows(std::span<const E>(scratch.weights).subspan(columns.first, columns.size()), values, sums);
   }

@@ -16,6 +16,8 @@ namespace {
 /// time.
 constexpr std::size_t transform_bytes = std::size_t{4} << 20;
 constexpr std::size_t transform_lanes = 8;
+/// Columns of small chunks that a thread takes at a time.
+constexpr std::size_t columns_of_run = std::size_t{1} << 10;
 
 /// add(place, index, count) for runs of the indices [first, last) of v_0 that are in this rank's columns.
 template <class Add>
@@ -39,6 +41,41 @@ struct Placed {
   Point row_point;
 };
 
+/// A tensor's chunks in a band, as runs whose columns lie side by side: some work for a thread.
+std::vector<Range> column_runs(const CommittedOracle& oracle, std::size_t tensor, std::size_t band) {
+  std::vector<Range> runs;
+  std::size_t next = 0;  // column behind the last chunk
+  for (std::size_t chunk = 0; chunk < oracle.layout.tensors()[tensor].chunk_count(); ++chunk) {
+    if (oracle.layout.band(tensor, chunk) != band) {
+      continue;
+    }
+    const ChunkColumns columns = chunk_columns(oracle, tensor, chunk);
+    if (runs.empty() || runs.back().last != chunk || columns.first != next ||
+        (runs.back().size() + 1) * columns.count > columns_of_run) {
+      runs.push_back({chunk, chunk});
+    }
+    runs.back().last = chunk + 1;
+    next = columns.first + columns.count;
+  }
+  return runs;
+}
+
+/// Adds some of the weights, of columns whose first one has index `first` of v_0.
+void add_columns(const ColumnWeights& weights, std::size_t first, Range columns, const WeightShare& share) {
+  const std::size_t row = weights.trailing.size();
+  visit_share(share.columns, first + columns.first, first + columns.last,
+              [&](std::size_t place, std::size_t index, std::size_t count) {
+                const std::size_t last = index - first + count;
+                for (std::size_t i = index - first; i < last;) {
+                  const std::size_t some = std::min(last - i, row - i % row);
+                  add_scaled(weights.scale * weights.leading[i / row], weights.trailing.data() + i % row, some,
+                             share.weights.data() + place);
+                  i += some;
+                  place += some;
+                }
+              });
+}
+
 /// Adds a claim's weights on the columns of a tensor's chunks in one band of rows.
 void add_band_weights(const Placed& placed, const LinearForm& claim, std::size_t band, E coefficient,
                       const WeightShare& share) {
@@ -58,41 +95,28 @@ void add_band_weights(const Placed& placed, const LinearForm& claim, std::size_t
   // of few large chunks, as an embedding has, threads share the columns of each
   const bool large = shape.chunk_size() >> rows.log_rows > columns_of_part &&
                      shape.chunk_count() < 4 * static_cast<std::size_t>(omp_get_max_threads());
-#pragma omp parallel if (!large && shape.chunk_count() > 1)
+  const std::vector<Range> runs = column_runs(oracle, claim.tensor, band);
+#pragma omp parallel if (!large && runs.size() > 1)
   {
-    ColumnWeights of_chunk;
-#pragma omp for schedule(dynamic, share_of(shape.chunk_count()))
-    for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
-      if (oracle.layout.band(claim.tensor, chunk) != band) {
-        continue;
-      }
-      const std::size_t first = placed.segment + (oracle.layout.offset(claim.tensor, chunk) >> rows.log_rows);
-      column_weights(shape, high, chunk, of_chunk);
-      if (of_chunk.is_zero()) {
-        continue;
-      }
-      const unsigned log_row = ceil_log2(of_chunk.trailing.size());  // a power of two
-      const std::size_t mask = of_chunk.trailing.size() - 1;
-      const auto add_columns = [&](std::size_t begin, std::size_t end) {
-        visit_share(share.columns, first + begin, first + end,
-                    [&](std::size_t place, std::size_t index, std::size_t count) {
-                      const std::size_t last = index - first + count;
-                      for (std::size_t i = index - first; i < last;) {
-                        const std::size_t some = std::min(last - i, of_chunk.trailing.size() - (i & mask));
-                        add_scaled(of_chunk.scale * of_chunk.leading[i >> log_row],
-                                   of_chunk.trailing.data() + (i & mask), some, share.weights.data() + place);
-                        i += some;
-                        place += some;
-                      }
-                    });
-      };
-      if (!large) {  // a region of one thread would take longer than a small chunk's sums
-        add_columns(0, of_chunk.size());
-        continue;
-      }
+    RunWeights weights(shape, high);
+#pragma omp for schedule(dynamic, share_of(runs.size()))
+    for (const Range& run : runs) {
+      for (std::size_t chunk = run.first; chunk < run.last;) {
+        const std::size_t first = placed.segment + (oracle.layout.offset(claim.tensor, chunk) >> rows.log_rows);
+        const std::size_t count = weights.run(chunk, run.last);
+        const ColumnWeights& of_chunk = weights(chunk, count);
+        chunk += count;
+        if (of_chunk.is_zero()) {
+          continue;
+        }
+        if (!large) {  // a region of one thread would take longer than a small chunk's sums
+          add_columns(of_chunk, first, {0, of_chunk.size()}, share);
+          continue;
+        }
 #pragma omp parallel for schedule(dynamic, share_of(of_chunk.size() / columns_of_part))
-      for (std::size_t part = 0; part < of_chunk.size(); part += columns_of_part) {
-        add_columns(part, std::min(part + columns_of_part, of_chunk.size()));
+        for (std::size_t part = 0; part < of_chunk.size(); part += columns_of_part) {
+          add_columns(of_chunk, first, {part, std::min(part + columns_of_part, of_chunk.size())}, share);
+        }
       }
     }
   }

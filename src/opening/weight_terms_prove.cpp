@@ -2,6 +2,7 @@
 #include <iterator>
 #include <optional>
 
+#include "field/scale_kernels.hpp"
 #include "opening/row_claims.hpp"
 #include "opening/weights.hpp"
 
@@ -139,6 +140,49 @@ void column_weights(const Shape& shape, std::span<const std::vector<E>> high, st
     }
     weights.trailing.assign(part.begin(), part.end());
   }
+}
+
+void ColumnWeights::append_to(std::vector<E>& weights) const {
+  std::size_t place = weights.size();
+  weights.resize(place + size());
+  if (is_zero()) {
+    return;
+  }
+  for (const E& first : leading) {
+    tessera::scale(scale * first, trailing.data(), trailing.size(), weights.data() + place);
+    place += trailing.size();
+  }
+}
+
+RunWeights::RunWeights(const Shape& shape, std::span<const std::vector<E>> high)
+    : shape_(shape),
+      high_(high),
+      one_entry_(high.back().size() == std::size_t{1} << shape.dimensions().back().outer_bits()) {}
+
+std::size_t RunWeights::run(std::size_t chunk, std::size_t last) const {
+  std::size_t end = chunk + 1;
+  while (one_entry_ && end < last && shape_.goes_on(end)) {
+    ++end;
+  }
+  return end - chunk;
+}
+
+const ColumnWeights& RunWeights::operator()(std::size_t chunk, std::size_t count) {
+  column_weights(shape_, high_, chunk, of_chunk_);
+  if (count == 1) {
+    return of_chunk_;
+  }
+  const std::size_t last = high_.size() - 1;
+  const std::span<const E> factors = std::span(high_[last]).subspan(shape_.coordinate(chunk, last), count);
+  of_run_.scale = of_chunk_.kept.rest;
+  of_run_.trailing = of_chunk_.trailing;
+  of_run_.leading.assign(factors.begin(), factors.end());
+  if (of_chunk_.size() == 1) {
+    std::swap(of_run_.leading, of_run_.trailing);
+  } else if (of_chunk_.leading.size() > 1) {
+    of_run_.leading = outer_product(factors, of_chunk_.leading);
+  }
+  return of_run_;
 }
 
 }  // namespace tessera

@@ -216,20 +216,6 @@ class Contraction {
   bool weighed_ = false;  // whether rows of a chunk have different weights
 };
 
-/// Whether a chunk and the one before it, which there is, differ in the last dimension's number alone.
-bool goes_on(const Shape& shape, std::size_t chunk) {
-  const std::size_t last = shape.dimensions().size() - 1, before = chunk - 1;
-  if (shape.coordinate(chunk, last) != shape.coordinate(before, last) + 1) {
-    return false;
-  }
-  for (std::size_t j = 0; j < last; ++j) {
-    if (shape.coordinate(chunk, j) != shape.coordinate(before, j)) {
-      return false;
-    }
-  }
-  return true;
-}
-
 /// The runs of the chunks that are held and owned here.
 template <class T>
 std::vector<Run<T>> own_runs(const ChunkedTensor<T>& tensor, const Shape& shape, const Communicator& comm) {
@@ -244,7 +230,7 @@ std::vector<Run<T>> own_runs(const ChunkedTensor<T>& tensor, const Shape& shape,
     if (!runs.empty()) {
       Run<T>& run = runs.back();
       if (run.count < most && chunk == run.first + run.count &&
-          run.values.data() + run.values.size() == values.data() && goes_on(shape, chunk)) {
+          run.values.data() + run.values.size() == values.data() && shape.goes_on(chunk)) {
         ++run.count;
         run.values = {run.values.data(), run.values.size() + values.size()};
         continue;

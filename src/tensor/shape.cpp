@@ -115,6 +115,17 @@ Range Shape::tiles_of(std::size_t index, std::size_t query_tile) const {
   return {first_key(index, first_query) >> dimensions_.back().log_chunk, key_tiles(query_tile)};
 }
 
+bool Shape::goes_on(std::size_t chunk) const {
+  const std::size_t before = outer_index(chunk - 1), index = outer_index(chunk);
+  const std::size_t last = dimensions_.size() - 1;
+  for (std::size_t j = 0; j < last; ++j) {
+    if (outer_coordinate(index, j) != outer_coordinate(before, j)) {
+      return false;
+    }
+  }
+  return outer_coordinate(index, last) == outer_coordinate(before, last) + 1;
+}
+
 Range Shape::chunks_beside(std::size_t chunk, std::size_t dimensions) const {
   if (dimensions == 0) {
     return {0, chunk_count()};

@@ -121,6 +121,9 @@ class Shape {
   [[nodiscard]] std::size_t coordinate(std::size_t chunk, std::size_t dimension) const {
     return outer_coordinate((*outer_index_)[chunk], dimension);
   }
+  /// Whether present chunk `chunk`, not the first one, and the one before differ in the last dimension's number alone,
+  /// by one.
+  [[nodiscard]] bool goes_on(std::size_t chunk) const;
   /// The present chunk with these chunk numbers; throws std::out_of_range if it is absent.
   [[nodiscard]] std::size_t chunk_at(std::span<const std::size_t> coordinates) const;
   /// The present chunks that have a chunk's numbers in the first `dimensions` dimensions, which are not divided.
