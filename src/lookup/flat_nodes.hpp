@@ -1,6 +1,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <numeric>
 
 #include "lookup/fraction_tree.hpp"
 #include "base/shares.hpp"
@@ -56,21 +58,21 @@ class FlatNodes {
   /// The sum of kernel(first pair, pairs, weights) over runs; behind the last pair weights are zero.
   template <class Kernel>
   NodeSums sum(std::size_t pairs, std::span<const E> segments, std::span<const E> eq, const Kernel& kernel) const {
-    const unsigned log_eq = ceil_log2(eq.size());  // a power of two
-    const std::size_t mask = eq.size() - 1;
+    const ProductWeights products{segments, eq};
+    const std::size_t present = segments.size() * eq.size();
     NodeSums total;
 #pragma omp parallel if (pairs > least_parallel_runs * run)
     {
       NodeSums mine;
       WeightBlock weights[run / block_lanes];
+      std::array<std::uint64_t, run> indices;
 #pragma omp for schedule(dynamic, share_of(pairs / run)) nowait
       for (std::size_t first = 0; first < pairs; first += run) {
         const std::size_t count = std::min(run, pairs - first);
-        for (std::size_t i = 0; i < count; ++i) {
-          const std::size_t segment = (first + i) >> log_eq;
-          const E weight = segment < segments.size() ? segments[segment] * eq[(first + i) & mask] : E::zero();
-          store_weight(weights, i, weight);
-        }
+        const std::size_t some = std::min(count, present - std::min(present, first));
+        std::iota(indices.begin(), indices.begin() + some, first);
+        std::fill(indices.begin() + some, indices.begin() + count, 0);
+        put_weights(products, indices.data(), some, count, weights);
         mine += kernel(first, count, weights);
       }
 #pragma omp critical(tessera_lookup_sums)

@@ -285,6 +285,7 @@ using scalar::first_round;
 using scalar::leaf_bind;
 using scalar::leaf_bind_round;
 using scalar::leaf_first_round;
+using scalar::put_weights;
 
 #endif
 }  // namespace tessera::HWY_NAMESPACE

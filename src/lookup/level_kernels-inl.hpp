@@ -204,6 +204,37 @@ HWY_INLINE NodeSums denominators_bind_round(const DenominatorsBlock* in, Denomin
   return finish(sums);
 }
 
+/// Elements table[i], .. of a table of which the halves of elements alternate.
+HWY_INLINE VE gather(std::span<const E> table, V index) {
+  const Lanes d;
+  const hn::RebindToSigned<Lanes> places;
+  const auto* const halves = reinterpret_cast<const std::uint64_t*>(table.data());
+  const auto first = hn::BitCast(places, hn::ShiftLeft<1>(index));
+  return {hn::GatherIndex(d, halves, first), hn::GatherIndex(d, halves + 1, first)};
+}
+
+HWY_INLINE E put_weights(const ProductWeights& weights, const std::uint64_t* indices, std::size_t present,
+                         std::size_t count, WeightBlock* out) {
+  static_assert(sizeof(E) == 2 * sizeof(std::uint64_t));
+  const Lanes d;
+  const int log_right = static_cast<int>(ceil_log2(weights.right.size()));
+  const V mask = hn::Set(d, weights.right.size() - 1);
+  VE total{hn::Zero(d), hn::Zero(d)};
+  for (std::size_t i = 0; i < count; i += vector_lanes) {
+    const V index = hn::LoadU(d, indices + i);
+    VE weight = multiply(gather(weights.left, hn::ShiftRightSame(index, log_right)),
+                         factor(gather(weights.right, hn::And(index, mask))));
+    if (i + vector_lanes > present) {
+      const auto there = hn::FirstN(d, present - std::min(present, i));
+      weight = {hn::IfThenElseZero(there, weight.c0), hn::IfThenElseZero(there, weight.c1)};
+    }
+    total = add(total, weight);
+    store_element(out, 0, i, weight);
+    hn::Store(times_seven(weight.c1), d, &out[i / block_lanes].row[2][i % block_lanes]);
+  }
+  return sum_lanes(total);
+}
+
 #endif
 }  // namespace tessera::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

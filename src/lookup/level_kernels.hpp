@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "lookup/leaf_integers.hpp"
 #include "memory/storage.hpp"
 #include "tensor/multilinear.hpp"
@@ -112,5 +114,14 @@ void bind_children(const ChildrenBlock* in, ChildrenBlock* out, E challenge, std
 /// bind_round() for nodes without numerators: g = q0*q1.
 NodeSums denominators_bind_round(const DenominatorsBlock* in, DenominatorsBlock* out, const WeightBlock* weights,
                                  E challenge, std::size_t count);
+
+/// Weights left[i >> log2 |right|] * right[i mod |right|], |right| a power of two.
+struct ProductWeights {
+  std::span<const E> left, right;
+};
+/// Those for i = indices[0], .., indices[present - 1], then zeros up to `count`, a multiple of 8; result: their sum.
+/// `indices`: `count` of them, 0 from `present` on.
+E put_weights(const ProductWeights& weights, const std::uint64_t* indices, std::size_t present, std::size_t count,
+              WeightBlock* out);
 
 }  // namespace tessera

@@ -17,6 +17,7 @@ HWY_EXPORT(leaf_first_round);
 HWY_EXPORT(leaf_bind_round);
 HWY_EXPORT(leaf_bind);
 HWY_EXPORT(bind_children);
+HWY_EXPORT(put_weights);
 
 void combine_children(const ChildrenBlock* in, ChildrenBlock* out, std::size_t count) {
   HWY_DYNAMIC_DISPATCH(combine_children)(in, out, count);
@@ -59,6 +60,11 @@ void leaf_bind(const LeafIntegers& leaves, const LeafCode& code, DenominatorsBlo
 
 void bind_children(const ChildrenBlock* in, ChildrenBlock* out, E challenge, std::size_t count) {
   HWY_DYNAMIC_DISPATCH(bind_children)(in, out, challenge, count);
+}
+
+E put_weights(const ProductWeights& weights, const std::uint64_t* indices, std::size_t present, std::size_t count,
+              WeightBlock* out) {
+  return HWY_DYNAMIC_DISPATCH(put_weights)(weights, indices, present, count, out);
 }
 
 using scalar::lanes;

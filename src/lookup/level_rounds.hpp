@@ -9,6 +9,8 @@ class PrefixEq {
  public:
   explicit PrefixEq(std::span<const E> point);
   [[nodiscard]] E operator()(std::size_t coordinates, std::size_t index) const;
+  /// All weights of so many coordinates.
+  [[nodiscard]] ProductWeights products(std::size_t coordinates) const;
 
  private:
   std::size_t split_;                 // coordinates in the high tables

@@ -87,7 +87,7 @@ void for_batches(std::span<const SparseNode> nodes, const Visit& visit) {
   static thread_local PairBatch batch;
   std::array<std::uint64_t, PairBatch::most> indices;
   const auto take = [&] {
-    visit(batch, std::span<const std::uint64_t>(indices).first(batch.size()));
+    visit(batch, indices);
     batch.clear();
   };
   for_each_pair(nodes, [&](std::uint64_t pair, const Children& low, const Children& high) {
@@ -117,18 +117,21 @@ E PrefixEq::operator()(std::size_t coordinates, std::size_t index) const {
   return high_[split_][index >> low_bits] * low_[low_bits][index & ((std::size_t{1} << low_bits) - 1)];
 }
 
+ProductWeights PrefixEq::products(std::size_t coordinates) const {
+  const std::size_t high = std::min(coordinates, split_);
+  return {high_[high], low_[coordinates - high]};
+}
+
 NodeSums sparse_sums(std::span<const SparseNode> nodes, const LevelContext& level, std::size_t variables) {
+  const ProductWeights products = level.eq.products(variables - 1);
   std::vector<NodeSums> sums(shares_of(nodes));
   for_shares(nodes, sums.size(), [&](std::size_t share, std::span<const SparseNode> some) {
     NodeSums mine;
     E total_weight;
-    for_batches(some, [&](const PairBatch& batch, std::span<const std::uint64_t> indices) {
+    for_batches(some, [&](const PairBatch& batch, std::array<std::uint64_t, PairBatch::most>& indices) {
       std::array<WeightBlock, PairBatch::most / block_lanes> weights;
-      for (std::size_t i = 0; i < batch.padded(); ++i) {
-        const E weight = i < indices.size() ? level.eq(variables - 1, indices[i]) : E::zero();
-        store_weight(weights.data(), i, weight);
-        total_weight += weight;
-      }
+      std::fill(indices.begin() + batch.size(), indices.begin() + batch.padded(), 0);
+      total_weight += put_weights(products, indices.data(), batch.size(), batch.padded(), weights.data());
       mine += first_round(batch.nodes(), weights.data(), level.tau, batch.padded());
     });
     mine.at_zero -= level.tau * total_weight;

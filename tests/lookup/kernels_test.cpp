@@ -63,6 +63,24 @@ struct Kernels : testing::TestWithParam<std::int64_t> {
   std::mt19937_64 random{11};
 };
 
+TEST_P(Kernels, weights_agree_with_scalar_code) {
+  for (const std::size_t size : {1, 2, 4, 8, 64}) {
+    for (const std::size_t present : {0, 1, 7, 8, 13, 32}) {
+      std::vector<E> left(9);
+      std::vector<E> right(size);
+      std::ranges::generate(left, [&] { return extension(); });
+      std::ranges::generate(right, [&] { return extension(); });
+      std::vector<std::uint64_t> indices(32, 0);
+      std::generate_n(indices.begin(), present, [&] { return random() % (left.size() * right.size()); });
+      std::vector<WeightBlock> weights(4);
+      std::vector<WeightBlock> expected(4);
+      EXPECT_EQ(put_weights({left, right}, indices.data(), present, 32, weights.data()),
+                scalar::put_weights({left, right}, indices.data(), present, 32, expected.data()));
+      expect_same(weights, expected);
+    }
+  }
+}
+
 TEST_P(Kernels, nodes_agree_with_scalar_code) {
   for (int round = 0; round < 200; ++round) {
     auto in = random_blocks<ChildrenBlock>(4);
