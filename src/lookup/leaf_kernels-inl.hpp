@@ -281,6 +281,7 @@ using scalar::bind_round;
 using scalar::combine_children;
 using scalar::combine_leaves;
 using scalar::denominators_bind_round;
+using scalar::denominators_to_nodes;
 using scalar::first_round;
 using scalar::leaf_bind;
 using scalar::leaf_bind_round;

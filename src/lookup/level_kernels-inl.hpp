@@ -204,6 +204,25 @@ HWY_INLINE NodeSums denominators_bind_round(const DenominatorsBlock* in, Denomin
   return finish(sums);
 }
 
+HWY_INLINE void denominators_to_nodes(const DenominatorsBlock* in, ChildrenBlock* out, E challenge_value, E shift_value,
+                                      E tau_value, std::size_t count) {
+  const VFactor challenge = factor(broadcast(challenge_value));
+  const VFactor tau = factor(broadcast(tau_value));
+  const VE shift = broadcast(shift_value);
+  const VE one = broadcast(E::one());
+  for (std::size_t i = 0; i < count; i += vector_lanes) {
+    const auto bound = [&](std::size_t r) HWY_ATTR {
+      const VPair pair = load_pair(in, r, i);
+      return subtract(on_line(pair.low, pair.high, challenge), shift);
+    };
+    const VE q1 = bound(2);
+    store_element(out, 0, i, one);
+    store_element(out, 2, i, add(one, multiply(q1, tau)));
+    store_element(out, 4, i, bound(0));
+    store_element(out, 6, i, q1);
+  }
+}
+
 /// Elements table[i], .. of a table of which the halves of elements alternate.
 HWY_INLINE VE gather(std::span<const E> table, V index) {
   const Lanes d;

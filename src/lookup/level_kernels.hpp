@@ -115,6 +115,11 @@ void bind_children(const ChildrenBlock* in, ChildrenBlock* out, E challenge, std
 NodeSums denominators_bind_round(const DenominatorsBlock* in, DenominatorsBlock* out, const WeightBlock* weights,
                                  E challenge, std::size_t count);
 
+/// out[i] = a node with numerators of 1 and the denominators of pair i of `in` (2*count nodes) bound to `challenge`,
+/// less `shift`; p1 holds s.
+void denominators_to_nodes(const DenominatorsBlock* in, ChildrenBlock* out, E challenge, E shift, E tau,
+                           std::size_t count);
+
 /// Weights left[i >> log2 |right|] * right[i mod |right|], |right| a power of two.
 struct ProductWeights {
   std::span<const E> left, right;

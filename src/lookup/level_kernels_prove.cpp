@@ -17,6 +17,7 @@ HWY_EXPORT(leaf_first_round);
 HWY_EXPORT(leaf_bind_round);
 HWY_EXPORT(leaf_bind);
 HWY_EXPORT(bind_children);
+HWY_EXPORT(denominators_to_nodes);
 HWY_EXPORT(put_weights);
 
 void combine_children(const ChildrenBlock* in, ChildrenBlock* out, std::size_t count) {
@@ -60,6 +61,11 @@ void leaf_bind(const LeafIntegers& leaves, const LeafCode& code, DenominatorsBlo
 
 void bind_children(const ChildrenBlock* in, ChildrenBlock* out, E challenge, std::size_t count) {
   HWY_DYNAMIC_DISPATCH(bind_children)(in, out, challenge, count);
+}
+
+void denominators_to_nodes(const DenominatorsBlock* in, ChildrenBlock* out, E challenge, E shift, E tau,
+                           std::size_t count) {
+  HWY_DYNAMIC_DISPATCH(denominators_to_nodes)(in, out, challenge, shift, tau, count);
 }
 
 E put_weights(const ProductWeights& weights, const std::uint64_t* indices, std::size_t present, std::size_t count,

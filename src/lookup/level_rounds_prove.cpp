@@ -12,7 +12,11 @@ namespace {
 /// Pairs that one thread sums at a time, with one table of eq for their low bits.
 constexpr unsigned log_run = 7;
 /// Segments shorter than 2^this nodes are too short for a run of their own: they are one row of nodes (FlatNodes).
-constexpr unsigned least_kernel_bits = 4;
+/// Longer ones, of a whole tensor's tiles, would take more memory before they are bound than the tree did.
+constexpr unsigned least_kernel_bits = 6;
+static_assert(least_kernel_bits <= log_run, "tables of one run and less are stored");
+/// Those of leaves stay runs longer: of their nodes denominators are enough.
+constexpr unsigned least_leaf_bits = 4;
 
 /// Where the nodes of equally long segments lie while variables are bound in place. A block of nodes shrinks where it
 /// stands, so threads that work on different blocks need no second buffer; fresh pages would cost more than binding.
@@ -284,19 +288,19 @@ class LeafRounds final : public NodeRounds {
   }
 
   NodeSums bind(E challenge) override {
-    if (log_length_ < least_kernel_bits) {
+    if (log_length_ < least_leaf_bits) {
       return NodeRounds::bind(challenge);
     }
     const NodePlaces from = place_;
     --log_length_;
-    if (log_length_ < least_kernel_bits) {
+    if (log_length_ < least_leaf_bits) {
       bind_to_nodes(challenge);
       return flat_sums();
     }
     if (!is_bound_) {
       is_bound_ = true;
       first_challenge_ = challenge;
-      if (log_length_ == least_kernel_bits) {  // the next time there are ordinary nodes
+      if (log_length_ == least_leaf_bits) {  // the next time there are ordinary nodes
         return scaled(bind_blocks(denominators_, [&](std::size_t segment, std::size_t pair, std::size_t pairs,
                                                      const WeightBlock* eq, DenominatorsBlock* out) {
           return leaf_bind_round(segments_.leaves[segment].from(8 * pair), codes_[segment], out, eq, challenge,
@@ -326,16 +330,14 @@ class LeafRounds final : public NodeRounds {
     return {level_.tau * sums.at_zero - (shift_ + level_.tau) * total_weight_, level_.tau * sums.leading};
   }
 
+  /// Whole blocks of nodes: least_leaf_bits is one more than a block's.
   void bind_to_nodes(E challenge) {
     BlockBuffer<ChildrenBlock> nodes = allocate_nodes(weights_.size() << log_length_);
 #pragma omp parallel for schedule(static) if (weights_.size() > least_parallel_runs)
     for (std::size_t segment = 0; segment < weights_.size(); ++segment) {
-      for (std::size_t x = 0; x >> log_length_ == 0; ++x) {
-        const auto [q0, q1] = on_line(load_denominators(denominators_.data(), place_(segment, 2 * x)),
-                                      load_denominators(denominators_.data(), place_(segment, 2 * x + 1)), challenge);
-        store_children(nodes.data(), (segment << log_length_) + x,
-                       {E::one(), E::one() + level_.tau * (q1 - shift_), q0 - shift_, q1 - shift_});
-      }
+      denominators_to_nodes(denominators_.data() + place_(segment, 0) / block_lanes,
+                            nodes.data() + (segment << log_length_) / block_lanes, challenge, shift_, level_.tau,
+                            std::size_t{1} << log_length_);
     }
     set_flat(std::move(nodes));
     denominators_ = {};

@@ -144,6 +144,14 @@ inline NodeSums denominators_bind_round(const DenominatorsBlock* in, Denominator
   });
 }
 
+inline void denominators_to_nodes(const DenominatorsBlock* in, ChildrenBlock* out, E challenge, E shift, E tau,
+                                  std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto [q0, q1] = on_line(load_denominators(in, 2 * i), load_denominators(in, 2 * i + 1), challenge);
+    store_children(out, i, {E::one(), E::one() + tau * (q1 - shift), q0 - shift, q1 - shift});
+  }
+}
+
 inline E put_weights(const ProductWeights& weights, const std::uint64_t* indices, std::size_t present,
                      std::size_t count, WeightBlock* out) {
   const unsigned log_right = ceil_log2(weights.right.size());

@@ -63,6 +63,18 @@ struct Kernels : testing::TestWithParam<std::int64_t> {
   std::mt19937_64 random{11};
 };
 
+TEST_P(Kernels, nodes_of_denominators_agree_with_scalar_code) {
+  for (int round = 0; round < 50; ++round) {
+    const auto in = random_blocks<DenominatorsBlock>(4);
+    const E challenge = extension(), shift = extension(), tau = extension();
+    std::vector<ChildrenBlock> out(2);
+    std::vector<ChildrenBlock> expected(2);
+    denominators_to_nodes(in.data(), out.data(), challenge, shift, tau, 16);
+    scalar::denominators_to_nodes(in.data(), expected.data(), challenge, shift, tau, 16);
+    expect_same(out, expected);
+  }
+}
+
 TEST_P(Kernels, weights_agree_with_scalar_code) {
   for (const std::size_t size : {1, 2, 4, 8, 64}) {
     for (const std::size_t present : {0, 1, 7, 8, 13, 32}) {
