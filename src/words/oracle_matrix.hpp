@@ -221,10 +221,10 @@ class OracleMatrix {
   bool alone_;
   ZeroedVector<std::uint8_t> filled_;
   std::size_t present_ = 0;
-  std::vector<std::pair<std::size_t, std::size_t>> chunks_;  // tensor and chunk of all in the band
+  RawVector<std::pair<std::uint32_t, std::uint32_t>> chunks_;  // tensor and chunk of all in the band
   std::vector<std::size_t> runs_;  // first places there of chunks that follow each other in the oracle, without padding
-  std::vector<int> owners_;        // of these
-  std::vector<std::uint32_t> own_;            // places there of this rank's
+  RawVector<int> owners_;          // of these
+  RawVector<std::uint32_t> own_;   // places there of this rank's
   RawVector<std::uint32_t> chunk_of_column_;  // its place in chunks_
   std::vector<ColumnStretch> whole_;          // of all rows, of a rank that is alone
 };

@@ -44,6 +44,13 @@ OracleMatrix::OracleMatrix(const OracleLayout& layout, const OracleParameters& p
                                 " tensors, " + std::to_string(tensors.size()) + " given, for " +
                                 std::to_string(parameters.rows()) + " rows");
   }
+  std::size_t chunks = 0;
+  for (const Shape& shape : layout.tensors()) {
+    chunks += shape.chunk_count();
+  }
+  chunks_.reserve(chunks);
+  owners_.reserve(chunks);
+  own_.reserve(chunks);
   for (std::size_t t = 0; t < layout.tensors().size(); ++t) {
     const Shape& shape = layout.tensors()[t];
     if (std::visit([&](const auto* tensor) { return !(tensor->shape() == shape); }, tensors[t]) ||
@@ -87,7 +94,7 @@ void OracleMatrix::add_chunks(std::size_t t, std::size_t band) {
     if (filled) {
       std::fill_n(filled_.begin() + static_cast<std::ptrdiff_t>(column), columns, std::uint8_t{1});
     }
-    chunks_.emplace_back(t, chunk);
+    chunks_.emplace_back(static_cast<std::uint32_t>(t), static_cast<std::uint32_t>(chunk));
     owners_.push_back(alone_ ? 0 : ownership.owner(shape, chunk, ranks));
     if (owners_.back() == rank) {
       own_.push_back(place);

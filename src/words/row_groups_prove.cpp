@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <utility>
 #include "words/row_groups.hpp"
@@ -24,12 +25,33 @@ std::size_t most_rows_alone(const ResidueShares& positions, bool hashed) {
   return two_lines ? alone_rows : CosetTransform::lanes;
 }
 
+/// The matrices of an oracle's bands, each made once: chunks may be many.
+class BandMatrices {
+ public:
+  BandMatrices(const OracleLayout& layout, const OracleParameters& parameters, std::span<const IntegerTensor> tensors,
+               Communicator& comm)
+      : layout_(layout), parameters_(parameters), tensors_(tensors), comm_(comm), matrices_(parameters.band_count()) {}
+  [[nodiscard]] const OracleLayout& layout() const { return layout_; }
+  [[nodiscard]] const OracleParameters& parameters() const { return parameters_; }
+  const OracleMatrix& of_band(std::size_t band) {
+    if (matrices_[band] == nullptr) {
+      matrices_[band] = std::make_unique<OracleMatrix>(layout_, parameters_, band, tensors_, comm_);
+    }
+    return *matrices_[band];
+  }
+
+ private:
+  const OracleLayout& layout_;
+  const OracleParameters& parameters_;
+  std::span<const IntegerTensor> tensors_;
+  Communicator& comm_;
+  std::vector<std::unique_ptr<OracleMatrix>> matrices_;
+};
+
 /// A band of an oracle's rows, for a CosetEncoder.
 class BandSource {
  public:
-  BandSource(const OracleLayout& layout, const OracleParameters& parameters, std::size_t band,
-             std::span<const IntegerTensor> tensors, Communicator& comm)
-      : matrix_(layout, parameters, band, tensors, comm) {}
+  explicit BandSource(const OracleMatrix& matrix) : matrix_(matrix) {}
   [[nodiscard]] std::size_t rows() const { return std::size_t{1} << matrix_.log_rows(); }
   [[nodiscard]] std::size_t present() const { return matrix_.present(); }
   void gather(Range rows) {
@@ -41,7 +63,7 @@ class BandSource {
   [[nodiscard]] GatheredCoefficients coefficients() const { return {matrix_, gathered_}; }
 
  private:
-  OracleMatrix matrix_;
+  const OracleMatrix& matrix_;
   GatheredRows gathered_;
 };
 
@@ -110,35 +132,27 @@ namespace {
 /// Bands of rows, one after the other, for lists of positions.
 class BandEncoder {
  public:
-  BandEncoder(const OracleLayout& layout, const OracleParameters& parameters, std::span<const IntegerTensor> tensors,
-              std::span<const ResidueShares> shares, std::size_t most_at_once, Communicator& comm)
-      : layout_(layout),
-        parameters_(parameters),
-        tensors_(tensors),
-        shares_(shares),
-        most_at_once_(most_at_once),
-        comm_(comm) {}
+  BandEncoder(BandMatrices& matrices, std::span<const ResidueShares> shares, std::size_t most_at_once)
+      : matrices_(matrices), shares_(shares), most_at_once_(most_at_once) {}
 
   template <class Encode>
   void operator()(const Encode& encode) {
-    for (std::size_t band = 0; band < parameters_.band_count(); ++band) {
-      if (!encoder_ || parameters_.band_count() > 1) {
+    const OracleParameters& parameters = matrices_.parameters();
+    for (std::size_t band = 0; band < parameters.band_count(); ++band) {
+      if (!encoder_ || parameters.band_count() > 1) {
         encoder_.reset();  // before the next one takes memory
-        const RowBand rows = parameters_.band(band);
-        encoder_.emplace(BandSource(layout_, parameters_, band, tensors_, comm_), layout_.log_columns(parameters_),
-                         shares_, std::min(rows.rows(), most_at_once_), rows.first);
+        const RowBand rows = parameters.band(band);
+        encoder_.emplace(BandSource(matrices_.of_band(band)), matrices_.layout().log_columns(parameters), shares_,
+                         std::min(rows.rows(), most_at_once_), rows.first);
       }
       encode(*encoder_);
     }
   }
 
  private:
-  const OracleLayout& layout_;
-  const OracleParameters& parameters_;
-  std::span<const IntegerTensor> tensors_;
+  BandMatrices& matrices_;
   std::span<const ResidueShares> shares_;
   std::size_t most_at_once_;
-  Communicator& comm_;
   std::optional<CosetEncoder<BandSource>> encoder_;
 };
 
@@ -147,14 +161,15 @@ class BandEncoder {
 void encode_cosets(const OracleLayout& layout, const OracleParameters& parameters,
                    std::span<const IntegerTensor> tensors, std::span<const ResidueShares> shares, Communicator& comm,
                    std::span<const RowSink> sinks) {
+  BandMatrices matrices(layout, parameters, tensors, comm);
   if (comm.size() > 1) {
-    BandEncoder bands(layout, parameters, tensors, shares, CosetTransform::lanes, comm);
+    BandEncoder bands(matrices, shares, CosetTransform::lanes);
     bands([&](CosetEncoder<BandSource>& encoder) { encoder.encode(sinks); });
     return;
   }
   for (std::size_t i = 0; i < shares.size(); ++i) {
     const std::size_t most = most_rows_alone(shares[i], bool{sinks[i].block});
-    BandEncoder bands(layout, parameters, tensors, shares.subspan(i, 1), most, comm);
+    BandEncoder bands(matrices, shares.subspan(i, 1), most);
     for_classes(shares[i], true, [&](Range classes) {
       bands([&](CosetEncoder<BandSource>& encoder) { encoder.encode(classes, sinks[i]); });
     });
