@@ -124,7 +124,7 @@ void denominators_to_nodes(const DenominatorsBlock* in, ChildrenBlock* out, E ch
 struct ProductWeights {
   std::span<const E> left, right;
 };
-/// Those for i = indices[0], .., indices[present - 1], then zeros up to `count`, a multiple of 8; result: their sum.
+/// Weights of i = indices[0], .., indices[present - 1], then zeros up to `count`, a multiple of 8; result: their sum.
 /// `indices`: `count` of them, 0 from `present` on.
 E put_weights(const ProductWeights& weights, const std::uint64_t* indices, std::size_t present, std::size_t count,
               WeightBlock* out);

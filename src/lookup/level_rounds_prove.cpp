@@ -15,7 +15,7 @@ constexpr unsigned log_run = 7;
 /// Longer ones, of a whole tensor's tiles, would take more memory before they are bound than the tree did.
 constexpr unsigned least_kernel_bits = 6;
 static_assert(least_kernel_bits <= log_run, "tables of one run and less are stored");
-/// Those of leaves stay runs longer: of their nodes denominators are enough.
+/// Segments of leaves stay runs longer: of their nodes denominators are enough.
 constexpr unsigned least_leaf_bits = 4;
 
 /// Where the nodes of equally long segments lie while variables are bound in place. A block of nodes shrinks where it

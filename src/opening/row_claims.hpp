@@ -55,7 +55,7 @@ class RunWeights {
   /// How many of the chunks chunk, chunk + 1, .. below `last` have weights that are one product: those that differ in
   /// the last dimension alone, if that has one entry of each.
   [[nodiscard]] std::size_t run(std::size_t chunk, std::size_t last) const;
-  /// Those of `count` chunks, at most a run; valid until the next call.
+  /// The weights of `count` chunks, at most a run; valid until the next call.
   const ColumnWeights& operator()(std::size_t chunk, std::size_t count);
 
  private:

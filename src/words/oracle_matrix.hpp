@@ -168,7 +168,7 @@ class OracleMatrix {
   [[nodiscard]] std::size_t columns_of(const Shape& shape) const {
     return std::max(std::size_t{1}, shape.chunk_size() >> log_rows_);
   }
-  /// Of a rank that is alone: those of some rows.
+  /// The stretches of some rows, of a rank that is alone.
   [[nodiscard]] std::vector<ColumnStretch> stretches_of(Range rows) const;
   /// Finds out for each stretch of columns where in memory its chunks' values lie.
   [[nodiscard]] std::vector<ColumnStretch> stretches(const GatheredRows& gathered) const;
