@@ -96,10 +96,12 @@ struct MaskedClaims {
 
 /// Everything once weights and target are known: all of step 2 and after.
 void prove_masked(const OpeningRun& run, const MaskedClaims& claims, MaskedRows& rows, const HidingMasks& masks) {
+  const ResidueShares columns = shares_of_first_vector(run.schedule, run.comm);
+  // as in prove_opening(): more pages than those of v_0 would wait unused
+  trim_storage(share_size(run.schedule, columns) * sizeof(E));
   RowTables tables = row_tables(claims.oracles, claims.witnesses, claims.batch, run.comm);
   BoundRows bound = bind_masked_rows(run, std::move(tables.products), rows, claims.batch.target + rows.mask_sum(),
                                      claims.shares(run.schedule, tables.sums));
-  const ResidueShares columns = shares_of_first_vector(run.schedule, run.comm);
   ZeroedVector<E> values =
       first_vector(run.schedule, claims.oracles, claims.witnesses, bound.variables, columns, run.comm);
   VectorSummand vector(std::move(values),
