@@ -123,6 +123,9 @@ void denominators_to_nodes(const DenominatorsBlock* in, ChildrenBlock* out, E ch
 /// Weights left[i >> log2 |right|] * right[i mod |right|], |right| a power of two.
 struct ProductWeights {
   std::span<const E> left, right;
+  [[nodiscard]] E operator[](std::size_t i) const {
+    return left[i >> ceil_log2(right.size())] * right[i & (right.size() - 1)];
+  }
 };
 /// Weights of i = indices[0], .., indices[present - 1], then zeros up to `count`, a multiple of 8; result: their sum.
 /// `indices`: `count` of them, 0 from `present` on.

@@ -8,7 +8,7 @@ namespace tessera {
 class PrefixEq {
  public:
   explicit PrefixEq(std::span<const E> point);
-  [[nodiscard]] E operator()(std::size_t coordinates, std::size_t index) const;
+  [[nodiscard]] E operator()(std::size_t coordinates, std::size_t index) const { return products(coordinates)[index]; }
   /// All weights of so many coordinates.
   [[nodiscard]] ProductWeights products(std::size_t coordinates) const;
 

@@ -12,7 +12,7 @@ namespace {
 /// Pairs that one thread sums at a time, with one table of eq for their low bits.
 constexpr unsigned log_run = 7;
 /// Segments shorter than 2^this nodes are too short for a run of their own: they are one row of nodes (FlatNodes).
-/// Longer ones, of a whole tensor's tiles, would take more memory before they are bound than the tree did.
+/// Such rows are stored before a variable is bound: a larger number would take more memory than the tree did.
 constexpr unsigned least_kernel_bits = 6;
 static_assert(least_kernel_bits <= log_run, "tables of one run and less are stored");
 /// Segments of leaves stay runs longer: of their nodes denominators are enough.

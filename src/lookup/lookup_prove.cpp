@@ -3,7 +3,6 @@
 #include <stdexcept>
 #include "lookup/integer_evaluation.hpp"
 #include "lookup/level_rounds.hpp"
-#include "memory/storage.hpp"
 #include "sumcheck/sumcheck_prove.hpp"
 
 namespace tessera {
@@ -197,8 +196,7 @@ LookupClaims prove_lookup(ProverTranscript& transcript, const LookupStructure& s
   transcript.grind("work", structure.grinding_bits(), comm);
   const E alpha = transcript.challenge("alpha");
   const E lambda = transcript.challenge("lambda");
-  LookupClaims claims = prove_tree(transcript, {structure, columns, multiplicities, alpha, lambda}, comm);
-  return claims;
+  return prove_tree(transcript, {structure, columns, multiplicities, alpha, lambda}, comm);
 }
 
 }  // namespace tessera

@@ -154,12 +154,9 @@ inline void denominators_to_nodes(const DenominatorsBlock* in, ChildrenBlock* ou
 
 inline E put_weights(const ProductWeights& weights, const std::uint64_t* indices, std::size_t present,
                      std::size_t count, WeightBlock* out) {
-  const unsigned log_right = ceil_log2(weights.right.size());
   E total;
   for (std::size_t i = 0; i < count; ++i) {
-    const E weight = i < present
-                         ? weights.left[indices[i] >> log_right] * weights.right[indices[i] % weights.right.size()]
-                         : E::zero();
+    const E weight = i < present ? weights[indices[i]] : E::zero();
     store_weight(out, i, weight);
     total += weight;
   }

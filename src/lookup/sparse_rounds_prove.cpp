@@ -109,14 +109,6 @@ PrefixEq::PrefixEq(std::span<const E> point)
       high_(prefix_tables(point.first(split_))),
       low_(prefix_tables(point.subspan(split_))) {}
 
-E PrefixEq::operator()(std::size_t coordinates, std::size_t index) const {
-  if (coordinates <= split_) {
-    return high_[coordinates][index];
-  }
-  const std::size_t low_bits = coordinates - split_;
-  return high_[split_][index >> low_bits] * low_[low_bits][index & ((std::size_t{1} << low_bits) - 1)];
-}
-
 ProductWeights PrefixEq::products(std::size_t coordinates) const {
   const std::size_t high = std::min(coordinates, split_);
   return {high_[high], low_[coordinates - high]};

@@ -135,6 +135,7 @@ void combine_chunks(const ChunkedTensor<T>& tensor, const Work& work, const Weig
   }
   scratch.weights.clear();
   RunWeights weights(shape, term.high);
+  bool any = false;
   for (std::size_t place = held.first; place < held.last;) {
     const std::size_t chunk = tensor.held()[place];
     std::size_t last = chunk + 1;
@@ -142,12 +143,16 @@ void combine_chunks(const ChunkedTensor<T>& tensor, const Work& work, const Weig
       ++last;
     }
     const std::size_t count = weights.run(chunk, last);
-    weights(chunk, count).append_to(scratch.weights);
+    const ColumnWeights& of_run = weights(chunk, count);
+    any = any || !of_run.is_zero();
+    of_run.append_to(scratch.weights);
     place += count;
     scratch.weights.resize((place - held.first) * columns.count);  // where all are zero none is written
   }
-  const std::span<const T> values(tensor.chunk(first).data(), held.size() << shape.inner_bits());
-  combine_integer_rows(std::span<const E>(scratch.weights), values, std::span(scratch.sums));
+  if (any) {
+    const std::span<const T> values(tensor.chunk(first).data(), held.size() << shape.inner_bits());
+    combine_integer_rows(std::span<const E>(scratch.weights), values, std::span(scratch.sums));
+  }
 }
 
 }  // namespace

@@ -174,7 +174,8 @@ const ColumnWeights& RunWeights::operator()(std::size_t chunk, std::size_t count
   }
   const std::size_t last = high_.size() - 1;
   const std::span<const E> factors = std::span(high_[last]).subspan(shape_.coordinate(chunk, last), count);
-  of_run_.scale = of_chunk_.kept.rest;
+  const bool any = std::ranges::any_of(factors, [](const E& factor) { return factor != E::zero(); });
+  of_run_.scale = any ? of_chunk_.kept.rest : E::zero();
   of_run_.trailing = of_chunk_.trailing;
   of_run_.leading.assign(factors.begin(), factors.end());
   if (of_chunk_.size() == 1) {
