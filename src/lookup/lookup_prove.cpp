@@ -3,6 +3,7 @@
 #include <stdexcept>
 #include "lookup/integer_evaluation.hpp"
 #include "lookup/level_rounds.hpp"
+#include "memory/storage.hpp"
 #include "sumcheck/sumcheck_prove.hpp"
 
 namespace tessera {
@@ -196,7 +197,10 @@ LookupClaims prove_lookup(ProverTranscript& transcript, const LookupStructure& s
   transcript.grind("work", structure.grinding_bits(), comm);
   const E alpha = transcript.challenge("alpha");
   const E lambda = transcript.challenge("lambda");
-  return prove_tree(transcript, {structure, columns, multiplicities, alpha, lambda}, comm);
+  LookupClaims claims = prove_tree(transcript, {structure, columns, multiplicities, alpha, lambda}, comm);
+  // no later step needs as much: kept, the pages would stand beside those of the heap
+  trim_storage(0);
+  return claims;
 }
 
 }  // namespace tessera
