@@ -5,6 +5,7 @@
 #include "lookup/level_kernels.hpp"
 #include "lookup/lookup.hpp"
 #include "lookup/node_owners.hpp"
+#include "lookup/sparse_nodes.hpp"
 
 namespace tessera {
 
@@ -77,28 +78,6 @@ std::vector<SegmentClass> make_segments(const LookupInput& input, unsigned top, 
 /// a and b of a column's segment of 2^log_leaves leaves.
 void read_segment(const LookupInput& input, const Segment& segment, unsigned log_leaves, std::span<std::uint32_t> a,
                   std::span<std::int32_t> b);
-
-/// A node with its index in its level; nodes that are not listed are neutral.
-struct SparseFraction {
-  std::uint64_t index = 0;
-  Fraction value;
-};
-struct SparseNode {
-  std::uint64_t index = 0;
-  Children children;
-};
-
-/// Nodes at one height above the leaves that are no run of a segment, ascending: this rank's own, or, from
-/// NodeOwners::top() on, those of all ranks.
-struct SparseNodes {
-  std::vector<SparseNode> own;
-  std::vector<SparseNode> shared;
-
-  /// Own nodes that segments of this rank have shrunk to: node(i) is that of segment i.
-  void add(const SegmentClass& segments, const std::function<Children(std::size_t)>& node);
-  /// Nodes go to who has their parents, or to all ranks. Collective.
-  void move(const NodeOwners& owners, unsigned height, Communicator& comm);
-};
 
 /// Level j of the tree: 2^j nodes with their children. A segment class whose segments are longer than one node keeps
 /// them in `nodes` (segment after segment; empty below kept_height of integer columns and below

@@ -105,30 +105,9 @@ BlockBuffer<ChildrenBlock> combine_level(const BlockBuffer<ChildrenBlock>& below
   return result;
 }
 
-std::vector<SparseNode> pair_up(std::span<const SparseFraction> fractions) {
-  std::vector<SparseNode> nodes;
-  for (const SparseFraction& fraction : fractions) {
-    if (nodes.empty() || nodes.back().index != fraction.index / 2) {
-      nodes.push_back({fraction.index / 2, {}});
-    }
-    Children& children = nodes.back().children;
-    (fraction.index % 2 == 0 ? children.p0 : children.p1) = fraction.value.p;
-    (fraction.index % 2 == 0 ? children.q0 : children.q1) = fraction.value.q;
-  }
-  return nodes;
-}
-
-std::vector<SparseFraction> combined(std::span<const SparseNode> nodes) {
-  std::vector<SparseFraction> fractions;
-  for (const SparseNode& node : nodes) {
-    fractions.push_back({node.index, node.children.combine()});
-  }
-  return fractions;
-}
-
 /// Leaves that are segments of their own (chunks of one value), by index; of the rank whose nodes they are.
-std::vector<SparseFraction> single_leaves(const LookupInput& input, const std::vector<SegmentClass>& classes,
-                                          Communicator& comm) {
+RawVector<SparseFraction> single_leaves(const LookupInput& input, const std::vector<SegmentClass>& classes,
+                                        Communicator& comm) {
   std::vector<SparseFraction> leaves;
   for (const SegmentClass& segments : classes) {
     if (segments.log_leaves == 0) {
@@ -139,7 +118,8 @@ std::vector<SparseFraction> single_leaves(const LookupInput& input, const std::v
   }
   leaves = comm.all_gather<SparseFraction>(leaves);
   std::ranges::sort(leaves, {}, &SparseFraction::index);
-  return comm.rank() == segment_owner(0, 0) ? leaves : std::vector<SparseFraction>();
+  const bool own = comm.rank() == segment_owner(0, 0);
+  return {leaves.begin(), own ? leaves.end() : leaves.begin()};
 }
 
 }  // namespace
@@ -207,8 +187,8 @@ FractionTree::FractionTree(const LookupInput& input, const std::vector<SegmentCl
                            Communicator& comm)
     : levels_(input.structure.slots().log_leaves) {
   const unsigned leaf_level = log_leaves();
-  std::vector<SparseFraction> own = single_leaves(input, classes, comm);
-  std::vector<SparseFraction> shared;
+  RawVector<SparseFraction> own = single_leaves(input, classes, comm);
+  RawVector<SparseFraction> shared;
   for (unsigned j = leaf_level; j-- > 0;) {
     FractionLevel& level = levels_[j];
     level.nodes.resize(classes.size());

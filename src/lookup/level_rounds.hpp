@@ -53,9 +53,5 @@ std::unique_ptr<SegmentRounds> segment_rounds(const LevelContext& level, const L
 /// The sparse list's part, the same on every rank: sums of beta*(g - tau) over pairs of `variables` remaining
 /// variables.
 NodeSums sparse_sums(std::span<const SparseNode> nodes, const LevelContext& level, std::size_t variables);
-void bind_sparse(std::vector<SparseNode>& nodes, E challenge);
-/// Binds neighbours' pairs, whose other node may be neutral, to the beginning of `nodes`; how many there are.
-/// Vectorised.
-std::size_t bind_pairs_in_place(std::span<SparseNode> nodes, E challenge);
 
 }  // namespace tessera

@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <map>
 #include <stdexcept>
+#include "lookup/column_evaluation.hpp"
 #include "lookup/integer_evaluation.hpp"
 #include "lookup/level_rounds.hpp"
 #include "memory/storage.hpp"
@@ -88,45 +88,13 @@ class LevelSummand final : public Summand {
   std::size_t variables_ = level_.at.size();  // free ones
 };
 
-/// The multilinear extensions of all columns and multiplicities at the point; every rank sums its segments.
+/// The multilinear extensions of all columns and multiplicities at the point.
 LookupClaims evaluate_claims(const LookupInput& input, Point point, Communicator& comm) {
-  const std::size_t columns = input.structure.columns.size();
-  LookupClaims claims{std::move(point), std::vector<E>(columns), std::vector<E>(columns), {}};
-  std::map<unsigned, std::vector<E>> inner_tables;  // by inner bits
-  for (std::size_t c = 0; c < columns; ++c) {
-    const Shape& shape = input.structure.columns[c].shape;
-    const std::span<const E> at = std::span(claims.point).last(shape.bits());
-    std::vector<E>& inner = inner_tables[shape.inner_bits()];
-    if (inner.empty()) {
-      inner = eq_table(at.last(shape.inner_bits()));
-    }
-    const bool pair = input.has_pairs(input.structure.columns[c].table);
-    const EqIndices outer(at.first(shape.outer_bits()));
-#pragma omp parallel
-    {
-      std::vector<std::uint32_t> a(shape.chunk_size());
-      std::vector<std::int32_t> b(pair ? shape.chunk_size() : 0);
-      E a_sum;
-      E b_sum;
-#pragma omp for schedule(dynamic, 16) nowait
-      for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
-        if (chunk_owner(input.columns[c].ownership, shape, chunk, comm.size()) != comm.rank()) {
-          continue;
-        }
-        read_chunk(input.columns[c], chunk, a, b);
-        const E weight = outer(shape.outer_index(chunk));
-        a_sum += weight * dot(std::span<const E>(inner), std::span<const std::uint32_t>(a));
-        b_sum += weight * dot(std::span<const E>(inner), std::span<const std::int32_t>(b));
-      }
-#pragma omp critical(tessera_lookup_claims)
-      {
-        claims.a[c] += a_sum;
-        claims.b[c] += b_sum;
-      }
-    }
+  LookupClaims claims{std::move(point), {}, {}, {}};
+  for (const ColumnValues& values : evaluate_columns(input, claims.point, comm)) {
+    claims.a.push_back(values.a);
+    claims.b.push_back(values.b);
   }
-  comm.all_reduce_sum(std::span(claims.a));
-  comm.all_reduce_sum(std::span(claims.b));
   for (std::size_t t = 0; t < input.structure.tables.size(); ++t) {
     const std::span<const E> at = std::span(claims.point).last(input.structure.tables[t].log_size);
     claims.multiplicity.push_back(evaluate_integers(input.multiplicities[t], at));

@@ -192,42 +192,4 @@ std::vector<SegmentClass> make_segments(const LookupInput& input, unsigned top, 
   return result;
 }
 
-void SparseNodes::add(const SegmentClass& segments, const std::function<Children(std::size_t)>& node) {
-  const auto before = static_cast<std::ptrdiff_t>(own.size());
-  own.reserve(own.size() + segments.segments.size());
-  for (std::size_t i = 0; i < segments.segments.size(); ++i) {
-    own.push_back({segments.segments[i].place, node(i)});
-  }
-  std::ranges::inplace_merge(own, own.begin() + before, {}, &SparseNode::index);
-}
-
-void SparseNodes::move(const NodeOwners& owners, unsigned height, Communicator& comm) {
-  if (height == owners.top()) {
-    shared = comm.all_gather<SparseNode>(own);
-    std::ranges::sort(shared, {}, &SparseNode::index);
-    own.clear();
-  } else if (height < owners.top() && owners.any(height)) {
-    std::vector<MessageBytes> send(static_cast<std::size_t>(comm.size()));
-    std::vector<SparseNode> staying;
-    const std::span<const NodeOwners::Move> moves = owners.moves(height);
-    auto next = moves.begin();
-    for (const SparseNode& node : own) {
-      if (next == moves.end() || next->index != node.index) {
-        staying.push_back(node);
-        continue;
-      }
-      const auto bytes = std::as_bytes(std::span(&node, 1));
-      MessageBytes& to = send[static_cast<std::size_t>(next++->to)];
-      to.insert(to.end(), bytes.begin(), bytes.end());
-    }
-    own = std::move(staying);
-    for (const MessageBytes& bytes : comm.all_to_all_bytes(std::move(send))) {
-      for (std::size_t first = 0; first + sizeof(SparseNode) <= bytes.size(); first += sizeof(SparseNode)) {
-        std::memcpy(static_cast<void*>(&own.emplace_back()), bytes.data() + first, sizeof(SparseNode));
-      }
-    }
-    std::ranges::sort(own, {}, &SparseNode::index);
-  }
-}
-
 }  // namespace tessera

@@ -1,5 +1,3 @@
-#include <omp.h>
-
 #include <algorithm>
 #include <array>
 
@@ -7,30 +5,6 @@
 
 namespace tessera {
 namespace {
-
-/// Nodes that are worth a thread.
-constexpr std::size_t least_share = 512;
-
-/// Calls work(share, nodes) for shares of the nodes that threads take, in their order; a pair's are in one.
-template <class Node, class Work>
-void for_shares(std::span<Node> nodes, std::size_t shares, const Work& work) {
-  const auto begin_of = [&](std::size_t share) {
-    std::size_t first = nodes.size() * share / shares;
-    while (first > 0 && first < nodes.size() && nodes[first - 1].index / 2 == nodes[first].index / 2) {
-      ++first;
-    }
-    return first;
-  };
-#pragma omp parallel for schedule(static) if (shares > 1)
-  for (std::size_t share = 0; share < shares; ++share) {
-    const std::size_t first = begin_of(share);
-    work(share, nodes.subspan(first, begin_of(share + 1) - first));
-  }
-}
-
-std::size_t shares_of(std::span<const SparseNode> nodes) {
-  return std::clamp<std::size_t>(nodes.size() / least_share, 1, static_cast<std::size_t>(omp_get_max_threads()));
-}
 
 std::vector<std::vector<E>> prefix_tables(std::span<const E> point) {
   std::vector<std::vector<E>> tables;
@@ -116,7 +90,7 @@ ProductWeights PrefixEq::products(std::size_t coordinates) const {
 
 NodeSums sparse_sums(std::span<const SparseNode> nodes, const LevelContext& level, std::size_t variables) {
   const ProductWeights products = level.eq.products(variables - 1);
-  std::vector<NodeSums> sums(shares_of(nodes));
+  std::vector<NodeSums> sums(shares_of(nodes.size()));
   for_shares(nodes, sums.size(), [&](std::size_t share, std::span<const SparseNode> some) {
     NodeSums mine;
     E total_weight;
@@ -133,20 +107,6 @@ NodeSums sparse_sums(std::span<const SparseNode> nodes, const LevelContext& leve
     sums.front() += sums[share];
   }
   return sums.front();
-}
-
-void bind_sparse(std::vector<SparseNode>& nodes, E challenge) {
-  std::vector<Range> bound(shares_of(nodes));
-  for_shares(std::span(nodes), bound.size(), [&](std::size_t share, std::span<SparseNode> some) {
-    const auto first = static_cast<std::size_t>(some.data() - nodes.data());
-    bound[share] = {first, first + bind_pairs_in_place(some, challenge)};
-  });
-  auto end = nodes.begin() + static_cast<std::ptrdiff_t>(bound.front().last);
-  for (const Range& share : std::span(bound).subspan(1)) {
-    end = std::move(nodes.begin() + static_cast<std::ptrdiff_t>(share.first),
-                    nodes.begin() + static_cast<std::ptrdiff_t>(share.last), end);
-  }
-  nodes.erase(end, nodes.end());
 }
 
 }  // namespace tessera

@@ -117,13 +117,16 @@ Range Shape::tiles_of(std::size_t index, std::size_t query_tile) const {
 
 bool Shape::goes_on(std::size_t chunk) const {
   const std::size_t before = outer_index(chunk - 1), index = outer_index(chunk);
-  const std::size_t last = dimensions_.size() - 1;
-  for (std::size_t j = 0; j < last; ++j) {
+  const Place& last = places_.back();
+  if (last.log_parts == 0) {
+    return index == before + (std::size_t{1} << last.shift) && (index >> last.shift & last.mask) != 0;
+  }
+  for (std::size_t j = 0; j + 1 < places_.size(); ++j) {
     if (outer_coordinate(index, j) != outer_coordinate(before, j)) {
       return false;
     }
   }
-  return outer_coordinate(index, last) == outer_coordinate(before, last) + 1;
+  return outer_coordinate(index, places_.size() - 1) == outer_coordinate(before, places_.size() - 1) + 1;
 }
 
 Range Shape::chunks_beside(std::size_t chunk, std::size_t dimensions) const {
