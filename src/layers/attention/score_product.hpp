@@ -21,6 +21,10 @@ class ScoreProduct {
  private:
   /// A on the outer cube, inner variables of Q and K bound.
   [[nodiscard]] std::vector<E> bound(std::span<const E> inner_point, Communicator& comm) const;
+  /// The heads of which this rank owns the first tile, so that it has all of them: numbers of (block, head).
+  [[nodiscard]] std::vector<std::size_t> own_heads(const Communicator& comm) const;
+  /// The tile of the sum to which a tile of the scores is added.
+  [[nodiscard]] std::size_t place_in_sum(std::size_t tile) const;
   /// Neighbouring tiles of A that are sums over the same heads, in runs that are multiplied at once; `summed`: the
   /// tiles of the scores of each.
   [[nodiscard]] std::vector<Range> runs_of_keys(std::span<const std::vector<std::size_t>> summed) const;
@@ -31,6 +35,7 @@ class ScoreProduct {
   Shape scores_, over_;
   const ChunkedTensor<std::int16_t>& q_;
   const ChunkedTensor<std::int16_t>& k_;
+  Ownership tiles_;                         // who owns which tile of the scores
   std::vector<E> blocks_, heads_, groups_;  // weights
   std::vector<E> values_;                   // of the tiles that are there
 };

@@ -1,12 +1,12 @@
 #include "layers/attention/score_product.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "arithmetic/integer_product.hpp"
 #include "field/dot_product.hpp"
 #include "field/integer_products.hpp"
 #include "layers/attention/padded_heads.hpp"
-#include "tensor/contract.hpp"
 
 namespace tessera {
 namespace {
@@ -16,17 +16,19 @@ constexpr std::size_t heads_at_once = 16;
 /// Keys of neighbouring tiles that are multiplied at once: a small tile would take less than the call.
 constexpr std::size_t keys_at_once = 128;
 
-/// The sums over the tokens of each tile, weighed by beta of `point`, and over weighed groups, of tensors (head, group,
-/// places, tokens): over (head, chunk of tokens, place, tile in the chunk). Collective.
-std::vector<E> bound_tokens(const ChunkedTensor<std::int16_t>& tensor, std::size_t heads, const Axis& groups,
-                            const Dimension& tile, std::span<const E> point, Communicator& comm) {
-  const Dimension& tokens = tensor.shape().dimensions().back();
-  const std::size_t places = tensor.shape().chunk_size() / tokens.chunk();
-  const Shape split({Dimension::outer(heads),
-                     Dimension::outer(tensor.shape().chunk_count() / (heads * tokens.chunk_count())),
-                     Dimension::outer(tokens.chunk_count()), Dimension::whole(places),
-                     Dimension::whole(tokens.chunk() / tile.chunk()), Dimension::whole(tile.chunk())});
-  return contract(&tensor, split, {Axis{}, groups, Axis{}, Axis{}, Axis{}, eq_table(point)}, comm);
+/// Adds, times `weight`, a chunk (places, tokens) with the tokens of each of its tiles weighed and summed to rows of
+/// places, one a tile.
+void add_bound_tiles(const IntegerDots<std::int16_t>& dots, std::span<const std::int16_t> chunk, std::size_t tiles,
+                     E weight, std::span<E> rows) {
+  static thread_local std::vector<E> sums;  // (place, tile)
+  sums.assign(rows.size(), E::zero());
+  dots.add(0, chunk, sums);
+  const std::size_t places = rows.size() / tiles;
+  for (std::size_t place = 0; place < places; ++place) {
+    for (std::size_t tile = 0; tile < tiles; ++tile) {
+      rows[tile * places + place] += weight * sums[place * tiles + tile];
+    }
+  }
 }
 
 }  // namespace
@@ -38,18 +40,18 @@ ScoreProduct::ScoreProduct(const Shape& scores, const Ownership& tiles, const Ch
       over_(std::move(over)),
       q_(q),
       k_(k),
+      tiles_(tiles),
       blocks_(by_block() ? std::vector<E>(std::size_t{1} << point[0].size(), E::one()) : eq_table(point[0])),
       heads_(eq_table(point[1])),
       groups_(eq_table(point[2])),
       values_(over_.chunk_count() * over_.chunk_size()) {
   use_single_threaded_blas();
   std::vector<std::vector<std::size_t>> summed(over_.chunk_count());  // this rank's tiles of each
+  std::size_t before = scores_.chunk_count(), place = 0;              // of the chunk before
   for (const std::size_t chunk : owned_chunks(scores_, tiles, comm.rank(), comm.size())) {
-    std::vector<std::size_t> place{scores_.coordinate(chunk, 3), scores_.coordinate(chunk, 4)};
-    if (by_block()) {
-      place.insert(place.begin(), scores_.coordinate(chunk, 0));
-    }
-    summed[over_.chunk_at(place)].push_back(chunk);
+    place = chunk == before + 1 && scores_.goes_on(chunk) ? place + 1 : place_in_sum(chunk);
+    before = chunk;
+    summed[place].push_back(chunk);
   }
   const std::vector<Range> runs = runs_of_keys(summed);
   const std::size_t size = over_.chunk_size();
@@ -83,6 +85,14 @@ ScoreProduct::ScoreProduct(const Shape& scores, const Ownership& tiles, const Ch
     }
   }
   comm.all_reduce_sum(values_);
+}
+
+std::size_t ScoreProduct::place_in_sum(std::size_t tile) const {
+  std::vector<std::size_t> place{scores_.coordinate(tile, 3), scores_.coordinate(tile, 4)};
+  if (by_block()) {
+    place.insert(place.begin(), scores_.coordinate(tile, 0));
+  }
+  return over_.chunk_at(place);
 }
 
 std::vector<Range> ScoreProduct::runs_of_keys(std::span<const std::vector<std::size_t>> summed) const {
@@ -121,36 +131,71 @@ std::vector<E> ScoreProduct::bound(std::span<const E> inner_point, Communicator&
   const std::span<const Dimension> dimensions = scores_.dimensions();
   const Dimension& query = dimensions[3];
   const Dimension& key = dimensions[4];
-  const std::size_t heads = dimensions[1].chunk_count();
-  const std::size_t all_heads = dimensions[0].chunk_count() * heads;
-  const std::vector<E> left = bound_tokens(q_, all_heads, groups_, query, inner_point.first(query.log_chunk), comm);
-  const std::vector<E> right = bound_tokens(k_, all_heads, Axis{}, key, inner_point.last(key.log_chunk), comm);
-  const std::size_t query_tiles = std::size_t{1} << query.outer_bits();
-  const std::size_t key_tiles = std::size_t{1} << key.outer_bits();
-  const Dimension& rows = q_.shape().dimensions().back();
-  const std::size_t chunks = std::size_t{1} << rows.outer_bits();
-  const unsigned log_in_chunk = rows.log_chunk - query.log_chunk;
-  const std::size_t in_chunk = std::size_t{1} << log_in_chunk;       // tiles of queries
+  const std::vector<E> query_weights = eq_table(inner_point.first(query.log_chunk));
+  const std::vector<E> key_weights = eq_table(inner_point.last(key.log_chunk));
+  const IntegerDots<std::int16_t> query_dots(query_weights, query.chunk());
+  const IntegerDots<std::int16_t> key_dots(key_weights, key.chunk());
+  const Dimension& tokens = q_.shape().dimensions().back();
+  const std::size_t heads = dimensions[1].chunk_count(), groups = dimensions[2].chunk_count();
+  const std::size_t in_chunk = tokens.chunk() / query.chunk();       // tiles of queries
   const std::size_t places = k_.shape().chunk_size() / key.chunk();  // of a head
+  const std::vector<std::size_t> mine = own_heads(comm);
+  const std::size_t tiles = std::size_t{1} << (query.outer_bits() + key.outer_bits());
   std::vector<E> result(std::size_t{1} << over_.outer_bits());
-#pragma omp parallel for schedule(static)
-  for (std::size_t tile = 0; tile < query.chunk_count(); ++tile) {
-    std::vector<E> row(places);
-    for (std::size_t head = 0; head < all_heads; ++head) {
-      const E weight = blocks_[head / heads] * heads_[head % heads];
-      const std::size_t chunk = head * chunks + (tile >> log_in_chunk);
-      const E* const from = left.data() + chunk * places * in_chunk + (tile & (in_chunk - 1));
-      for (std::size_t x = 0; x < places; ++x) {
-        row[x] = weight * from[x * in_chunk];
+#pragma omp parallel
+  {
+    std::vector<E> left, right;  // rows of places, by tile
+    std::vector<E> sums(tiles);  // of some heads of one block
+    std::size_t block = 0;
+    const auto give = [&] {
+#pragma omp critical(tessera_bound_scores)
+      std::transform(sums.begin(), sums.end(), result.begin() + static_cast<std::ptrdiff_t>(block * tiles),
+                     result.begin() + static_cast<std::ptrdiff_t>(block * tiles), std::plus<>());
+      sums.assign(tiles, E::zero());
+    };
+#pragma omp for schedule(dynamic) nowait
+    for (const std::size_t head : mine) {
+      if (by_block() && block != head / heads) {
+        give();
+        block = head / heads;
       }
-      const std::size_t block = by_block() ? head / heads : 0;
-      for (std::size_t j = 0; j < key.chunk_count(); ++j) {
-        result[(block * query_tiles + tile) * key_tiles + j] +=
-            dot(row, std::span(right).subspan((head * key_tiles + j) * places, places));
+      left.assign(query.chunk_count() * places, E::zero());
+      right.assign(key.chunk_count() * places, E::zero());
+      const E weight = blocks_[head / heads] * heads_[head % heads];
+      const std::size_t first = head * groups * tokens.chunk_count();
+      for (std::size_t i = 0; i < groups * tokens.chunk_count(); ++i) {
+        const std::size_t rows = i % tokens.chunk_count() * in_chunk * places;
+        add_bound_tiles(query_dots, q_.chunk(first + i), in_chunk, weight * groups_[i / tokens.chunk_count()],
+                        std::span(left).subspan(rows, in_chunk * places));
+      }
+      for (std::size_t i = 0; i < key.chunk_count(); ++i) {
+        add_bound_tiles(key_dots, k_.chunk(head * key.chunk_count() + i), 1, E::one(),
+                        std::span(right).subspan(i * places, places));
+      }
+      for (std::size_t i = 0; i < query.chunk_count(); ++i) {
+        for (std::size_t j = 0; j < key.chunk_count(); ++j) {
+          sums[(i << key.outer_bits()) + j] +=
+              dot(std::span<const E>(left).subspan(i * places, places), std::span(right).subspan(j * places, places));
+        }
       }
     }
+    give();
   }
+  comm.all_reduce_sum(std::span(result));
   return result;
+}
+
+std::vector<std::size_t> ScoreProduct::own_heads(const Communicator& comm) const {
+  std::vector<std::size_t> mine;
+  const std::size_t heads = scores_.dimensions()[1].chunk_count();
+  for (std::size_t chunk = 0; chunk < scores_.chunk_count();) {
+    const Range of_head = scores_.chunks_beside(chunk, 2);
+    if (tiles_.owner(scores_, chunk, comm.size()) == comm.rank()) {
+      mine.push_back(scores_.coordinate(chunk, 0) * heads + scores_.coordinate(chunk, 1));
+    }
+    chunk = of_head.last;
+  }
+  return mine;
 }
 
 TableFactor ScoreProduct::factor() const {
