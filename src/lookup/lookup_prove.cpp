@@ -3,7 +3,6 @@
 #include "lookup/column_evaluation.hpp"
 #include "lookup/integer_evaluation.hpp"
 #include "lookup/level_rounds.hpp"
-#include "memory/storage.hpp"
 #include "sumcheck/sumcheck_prove.hpp"
 
 namespace tessera {
@@ -165,10 +164,7 @@ LookupClaims prove_lookup(ProverTranscript& transcript, const LookupStructure& s
   transcript.grind("work", structure.grinding_bits(), comm);
   const E alpha = transcript.challenge("alpha");
   const E lambda = transcript.challenge("lambda");
-  LookupClaims claims = prove_tree(transcript, {structure, columns, multiplicities, alpha, lambda}, comm);
-  // no later step needs as much: kept, the pages would stand beside those of the heap
-  trim_storage(0);
-  return claims;
+  return prove_tree(transcript, {structure, columns, multiplicities, alpha, lambda}, comm);
 }
 
 }  // namespace tessera
