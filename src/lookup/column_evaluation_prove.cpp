@@ -71,7 +71,7 @@ class ColumnSum {
     }
     ++run.count;
   }
-  /// That of a chunk whose values are all the same.
+  /// Adds a chunk whose values are all the same.
   void add_constant(std::size_t chunk, F value) { sum_ += outer_(shape_.outer_index(chunk)) * value; }
   /// Ends all runs: their memory is no longer read.
   void end() {

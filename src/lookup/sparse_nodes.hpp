@@ -45,9 +45,9 @@ void bind_sparse(RawVector<SparseNode>& nodes, E challenge);
 /// Vectorised.
 std::size_t bind_pairs_in_place(std::span<SparseNode> nodes, E challenge);
 
-/// In how many shares threads take a list of so many nodes.
+/// The shares in which threads take a list of so many nodes: each is worth a thread.
 inline std::size_t shares_of(std::size_t nodes) {
-  constexpr std::size_t least_share = 512;  // worth a thread
+  constexpr std::size_t least_share = 512;
   return std::clamp<std::size_t>(nodes / least_share, 1, static_cast<std::size_t>(omp_get_max_threads()));
 }
 

@@ -37,10 +37,11 @@ class VectorSummand final : public Summand {
   /// Which of the 2^log_columns columns that the values have in this round are this rank's.
   [[nodiscard]] ResidueShares columns(unsigned log_columns) const;
   /// Once all rows are bound: the next vector, which is zero from `used` on, and its weights. Ranks share its columns,
-  /// or have all of it and the zeros up to the next power of two. Collective.
+  /// or have all of it and as many zeros as rounds need. Collective.
   void next(std::uint64_t used);
-  /// Once all rows are bound: every rank gets the whole next vector and its weights. Collective.
-  void gather();
+  /// Once all rows are bound: every rank gets the whole next vector, of 2^log_size entries, and its weights.
+  /// Collective.
+  void gather(unsigned log_size);
 
  private:
   [[nodiscard]] bool shared() const { return columns_.log_count() > 0; }
@@ -49,13 +50,12 @@ class VectorSummand final : public Summand {
   /// Distributes values that are one a column, of all ranks: returns the `size` entries of the next vector that lie in
   /// this rank's `columns` of it. Collective.
   [[nodiscard]] DenseTable distributed(const DenseTable& mine, const ResidueShares& columns, std::size_t size) const;
-  /// The next vector, zeros up to the next power of two included, on a rank that has all of its values already.
-  [[nodiscard]] DenseTable completed(const DenseTable& values) const;
+  /// Zeros behind a vector that this rank has already, up to `size` entries.
+  void extend(std::size_t size);
 
   ResidueShares columns_;
   Communicator& comm_;
   DenseSummand products_;
-  bool whole_ = false;
 };
 
 }  // namespace tessera

@@ -65,6 +65,11 @@ ResidueShares shares_of_first_vector(const OpeningSchedule& schedule, const Comm
 
 namespace {
 
+/// Entries that rounds over all rows bind in pairs of pairs.
+constexpr std::size_t unit_of_rounds = 4 * folded_rows;
+
+std::size_t whole_units(std::uint64_t entries, std::size_t unit) { return (entries + unit - 1) / unit * unit; }
+
 /// How many entries a rank has of a vector that is zero from `used` on.
 std::size_t share_size(std::uint64_t used, const ResidueShares& columns) {
   const std::size_t all = columns.size() * folded_rows;
@@ -72,9 +77,8 @@ std::size_t share_size(std::uint64_t used, const ResidueShares& columns) {
       std::size_t{1} << columns.log_count() != static_cast<std::size_t>(columns.ranks())) {
     return all;
   }
-  // rounds bind pairs of pairs: of a whole number of these each, and no more of the zeros than that
-  const std::size_t unit = 4 * folded_rows << columns.log_count();
-  return std::min<std::size_t>(all, (used + unit - 1) / unit * 4 * folded_rows);
+  // no more of the zeros than rounds bind, of each class as many
+  return std::min(all, whole_units(used, unit_of_rounds << columns.log_count()) >> columns.log_count());
 }
 
 }  // namespace
@@ -174,38 +178,47 @@ DenseTable VectorSummand::distributed(const DenseTable& mine, const ResidueShare
   return DenseTable::of(std::move(values));
 }
 
-DenseTable VectorSummand::completed(const DenseTable& values) const {
-  RawVector<E> all(std::size_t{1} << columns_.log_indices());
-  std::fill(std::ranges::copy(values.span(), all.begin()).out, all.end(), E::zero());
-  return DenseTable::of(std::move(all));
-}
-
 void VectorSummand::distribute(const ResidueShares& columns, std::size_t size) {
   std::vector<DenseTable> tables;
   for (const std::size_t table : {0, 1}) {
-    tables.push_back(shared() ? distributed(products_.table(table), columns, size) : completed(products_.table(table)));
+    tables.push_back(distributed(products_.table(table), columns, size));
+  }
+  products_ = DenseSummand(round_kernel(ProductRelation{}), std::move(tables));
+  columns_ = columns;
+}
+
+void VectorSummand::extend(std::size_t size) {
+  if (values().size >= size) {
+    return;
+  }
+  std::vector<DenseTable> tables;
+  for (const std::size_t table : {0, 1}) {
+    RawVector<E> longer(size);
+    std::fill(std::ranges::copy(products_.table(table).span(), longer.begin()).out, longer.end(), E::zero());
+    tables.push_back(DenseTable::of(std::move(longer)));
   }
   products_ = DenseSummand(round_kernel(ProductRelation{}), std::move(tables));
 }
 
 void VectorSummand::next(std::uint64_t used) {
+  if (!shared()) {
+    return extend(whole_units(used, unit_of_rounds));
+  }
   const unsigned log_columns = columns_.log_indices() - std::min(columns_.log_indices(), OpeningSchedule::folding);
   const ResidueShares next(log_columns, comm_.rank(), comm_.size());
-  if (!shared() || log_columns < min_log_later_columns || next.log_size() < min_log_columns) {
-    gather();
-    return;
+  if (log_columns < min_log_later_columns || next.log_size() < min_log_columns) {
+    return gather(columns_.log_indices());
   }
   distribute(next, share_size(used, next));
-  columns_ = next;
 }
 
-void VectorSummand::gather() {
-  const unsigned log_size = columns_.log_indices();
-  if (shared() || (values().size < std::size_t{1} << log_size && !whole_)) {
-    distribute(ResidueShares(log_size, 0, 1), std::size_t{1} << log_size);
-    columns_ = ResidueShares(log_size, 0, 1);
+void VectorSummand::gather(unsigned log_size) {
+  const std::size_t size = std::size_t{1} << log_size;
+  if (shared()) {
+    distribute(ResidueShares(log_size, 0, 1), size);
+  } else {
+    extend(size);
   }
-  whole_ = true;
 }
 
 }  // namespace tessera

@@ -150,7 +150,7 @@ class VectorProver {
   /// Steps 8 to 10: the vector that is left, in clear.
   void end() {
     rounds_.settle();
-    vector_.gather();
+    vector_.gather(run_.schedule.log_clear);
     const E before = rounds_.claim();
     rounds_.add_to_claim(masking_.mask_clear(vector_, before) - before);
     run_.transcript.send("clear", std::span<const E>(vector_.values().span()).first(run_.schedule.clear_size));

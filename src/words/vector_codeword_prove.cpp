@@ -101,8 +101,10 @@ std::vector<F> columns_at(const SharedVector& vector, unsigned log_inverse_rate,
 std::unique_ptr<CodewordStore> commit_columns(const SharedVector& vector, unsigned log_inverse_rate, bool keep,
                                               Communicator& comm, std::shared_ptr<const LeafExtras> extras) {
   const unsigned log_columns = vector.columns.log_indices();
-  const WordShape shape{
-      std::size_t{2} << vector.log_rows, log_columns, {log_columns + log_inverse_rate}, std::size_t{1} << log_columns};
+  const WordShape shape{std::size_t{2} << vector.log_rows,
+                        log_columns,
+                        {log_columns + log_inverse_rate},
+                        VectorSource(vector, comm).present()};
   const bool alone = comm.size() == 1;
   const auto encode = [&](std::span<const ResidueShares> shares, std::span<const RowSink> sinks) {
     const std::size_t rows_at_once = std::min(shape.width, (alone ? 2 : 1) * CosetTransform::lanes);
