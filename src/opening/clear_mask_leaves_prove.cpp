@@ -8,11 +8,11 @@
 namespace tessera {
 namespace {
 
-/// A polynomial's values, at all points of a word's domain.
+/// A polynomial's values at the points of a word's domain.
 class PolynomialLeaves final : public LeafExtras {
  public:
   PolynomialLeaves(std::span<const E> coefficients, const CommittedWord& word)
-      : LeafExtras(clear_mask_elements), values_(clear_mask_elements << word.log_domain()) {
+      : LeafExtras(clear_mask_elements), domain_(word.domain()), values_(clear_mask_elements << word.log_domain()) {
     for (std::size_t i = 0; i < coefficients.size(); ++i) {
       F* const to = values_.data() + bit_reverse(i, word.log_domain()) * clear_mask_elements;
       to[0] = coefficients[i].c0, to[1] = coefficients[i].c1;
@@ -32,17 +32,18 @@ class PolynomialLeaves final : public LeafExtras {
   [[nodiscard]] std::vector<F> at(std::span<const std::size_t> positions) const override {
     std::vector<F> blocks(positions.size() * block);
     for (std::size_t i = 0; i < positions.size(); ++i) {
-      copy(positions[i], blocks.data() + i * block);
+      copy(domain_.exponent(positions[i]), blocks.data() + i * block);
     }
     return blocks;
   }
 
  private:
-  void copy(std::size_t position, F* to) const {
-    std::copy_n(values_.data() + position * clear_mask_elements, clear_mask_elements, to);
+  void copy(std::size_t exponent, F* to) const {
+    std::copy_n(values_.data() + exponent * clear_mask_elements, clear_mask_elements, to);
   }
 
-  std::vector<F> values_;
+  WordDomain domain_;
+  std::vector<F> values_;  // at all roots of unity, by exponent
 };
 
 }  // namespace

@@ -130,7 +130,7 @@ class VectorProver {
     const std::shared_ptr<const LeafExtras> extras = masking_.fill(number, vector_, columns);
     const DenseTable next_committed = vector_.values();
     std::unique_ptr<CodewordStore> next =
-        commit_vector({next_committed.span(), word.log_rows, columns}, word.log_inverse_rate, run_.comm, extras);
+        commit_vector({next_committed.span(), word.log_rows, columns}, word.domain(), run_.comm, extras);
     run_.transcript.send("root", next->root());
     masking_.send_sum(number);
     RoundOpening opened = open(number);

@@ -9,7 +9,7 @@
 namespace tessera {
 namespace {
 
-/// A first vector above 2^17 has a rate of at most 3/8, to spare the prover's encoding, a shorter one of 3/20.
+/// A first vector above 2^17 has a rate of at most 1/3, to spare the prover's encoding, a shorter one of 3/20.
 constexpr unsigned large_vector = 17;
 /// Domains shrink by 2 bits a round, and by one from 2^13 columns on, where more positions would cost more.
 constexpr unsigned short_vector = 13;
@@ -69,9 +69,16 @@ unsigned rate_of(const CommittedWord& word) {
   return rate;
 }
 
-/// log2 of the domain of v_0's code.
-unsigned first_domain(std::uint64_t columns, unsigned log_vector) {
-  return ceil_log2((columns * (log_vector > large_vector ? 8U : 20U) + 2) / 3);
+/// The domain of v_0's code, of a table of 2^log_columns columns.
+WordDomain first_domain(std::uint64_t columns, unsigned log_columns, unsigned log_vector) {
+  const WordDomain domain = WordDomain::of(log_vector > large_vector ? 3 * columns : (20 * columns + 2) / 3);
+  return domain.log_size > log_columns ? domain : WordDomain{log_columns + 1};
+}
+
+/// The domain of the code of a vector after another one: as many of its pieces are there, if it has some.
+WordDomain next_domain(const CommittedWord& before) {
+  const unsigned log_size = before.log_domain() - (before.log_columns > short_vector ? 2 : 1);
+  return {log_size, log_size >= WordDomain::least_in_pieces ? before.absent_pieces : 0};
 }
 
 }  // namespace
@@ -114,19 +121,15 @@ namespace {
 
 /// The word of a vector with so many values, of which a table of 2^log_columns columns is encoded.
 CommittedWord vector_word(const OpeningSchedule& schedule, std::uint64_t values, unsigned log_columns) {
-  const auto log_domain = [&](std::uint64_t columns) {
-    if (schedule.vectors.empty()) {
-      return std::max(first_domain(columns, schedule.log_vector), log_columns + 1);
-    }
-    const CommittedWord& before = schedule.vectors.back();
-    return before.log_domain() - (before.log_columns > short_vector ? 2 : 1);
-  };
   CommittedWord word{.log_rows = OpeningSchedule::folding,
                      .log_columns = log_columns,
                      .columns = (values + (1U << OpeningSchedule::folding) - 1) >> OpeningSchedule::folding,
                      .extension = true};
   const auto count_positions = [&] {
-    word.log_inverse_rate = log_domain(word.columns) - log_columns;
+    const WordDomain domain = schedule.vectors.empty() ? first_domain(word.columns, log_columns, schedule.log_vector)
+                                                       : next_domain(schedule.vectors.back());
+    word.log_inverse_rate = domain.log_size - log_columns;
+    word.absent_pieces = domain.absent_pieces;
     word.rate = rate_of(word);
     word.positions = positions_for(word.rate, schedule.grinding_bits);
   };

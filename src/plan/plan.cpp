@@ -148,12 +148,7 @@ std::uint64_t most_witness_rate(std::uint64_t size) {
 
 /// As many points as the columns need, in pieces.
 void choose_points(const OracleLayout& layout, std::uint64_t most_rate, OracleParameters& oracle) {
-  const std::uint64_t points = (witness_rate_unit * layout.columns(oracle) + most_rate - 1) / most_rate;
-  WordDomain domain{ceil_log2(points)};
-  if (domain.log_size >= WordDomain::least_in_pieces) {
-    const std::uint64_t piece = std::uint64_t{1} << domain.log_piece();
-    domain.absent_pieces = static_cast<std::uint32_t>(domain.pieces() - (points + piece - 1) / piece);
-  }
+  const WordDomain domain = WordDomain::of((witness_rate_unit * layout.columns(oracle) + most_rate - 1) / most_rate);
   oracle.log_inverse_rate = domain.log_size - layout.log_columns(oracle);
   oracle.absent_pieces = domain.absent_pieces;
 }

@@ -84,10 +84,10 @@ struct SharedVector {
   ResidueShares columns;
 };
 
-/// Encodes a vector. Ranks share the positions of a long word. Columns of one that ranks share, or that a rank has
-/// alone, are not kept if they are long but computed again from the vector, which then must outlive the store.
-/// `extras`: of its leaves. Collective.
-std::unique_ptr<CodewordStore> commit_vector(const SharedVector& vector, unsigned log_inverse_rate, Communicator& comm,
+/// Encodes a vector. Ranks share the points of a long word. Columns of one that ranks share, or that a rank has alone,
+/// are not kept if they are long but computed again from the vector, as are those of a domain in pieces; the vector
+/// must outlive the store then. `extras`: of its leaves. Collective.
+std::unique_ptr<CodewordStore> commit_vector(const SharedVector& vector, const WordDomain& domain, Communicator& comm,
                                              std::shared_ptr<const LeafExtras> extras = {});
 
 /// Leaves from their columns and the first `extra` elements of the blocks that follow these.

@@ -84,15 +84,10 @@ void add_band(const OracleLayout& layout, const OracleParameters& parameters, st
 std::vector<F> columns_at(const OracleLayout& layout, const OracleParameters& parameters,
                           std::span<const IntegerTensor> tensors, std::span<const std::size_t> positions,
                           Communicator& comm) {
-  const WordDomain domain = layout.domain(parameters);
-  std::vector<std::size_t> exponents;
-  exponents.reserve(positions.size());
-  for (const std::size_t position : positions) {
-    exponents.push_back(domain.exponent(position));
-  }
+  const std::vector<std::size_t> points = exponents(layout.domain(parameters), positions);
   std::vector<F> columns(positions.size() * parameters.rows());
   for (std::size_t band = 0; band < parameters.band_count(); ++band) {
-    add_band(layout, parameters, band, tensors, exponents, comm, columns);
+    add_band(layout, parameters, band, tensors, points, comm, columns);
   }
   return sum_over_ranks(columns, comm);
 }

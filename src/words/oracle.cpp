@@ -103,6 +103,24 @@ std::size_t WordDomain::exponent(std::size_t leaf) const {
   return (in_piece << log_pieces) + bit_reverse(leaf >> log_piece(), log_pieces);
 }
 
+WordDomain WordDomain::of(std::uint64_t least_points) {
+  WordDomain domain{ceil_log2(least_points)};
+  if (domain.log_size >= least_in_pieces) {
+    const std::uint64_t piece = std::uint64_t{1} << domain.log_piece();
+    domain.absent_pieces = static_cast<std::uint32_t>(domain.pieces() - (least_points + piece - 1) / piece);
+  }
+  return domain;
+}
+
+std::vector<std::size_t> exponents(const WordDomain& domain, std::span<const std::size_t> leaves) {
+  std::vector<std::size_t> exponents;
+  exponents.reserve(leaves.size());
+  for (const std::size_t leaf : leaves) {
+    exponents.push_back(domain.exponent(leaf));
+  }
+  return exponents;
+}
+
 bool has_rows(const OracleParameters& parameters) {
   return parameters.absent_rows % row_unit == 0 && parameters.absent_rows < (std::size_t{1} << parameters.log_rows) / 2;
 }

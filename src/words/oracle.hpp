@@ -38,7 +38,12 @@ struct WordDomain {
   }
   /// The point of a leaf is omega to this.
   [[nodiscard]] std::size_t exponent(std::size_t leaf) const;
+
+  /// The domain with the fewest points, but no less than so many, in pieces if it is large enough for that.
+  static WordDomain of(std::uint64_t least_points);
 };
+/// The exponents of the points of some leaves.
+std::vector<std::size_t> exponents(const WordDomain& domain, std::span<const std::size_t> leaves);
 
 /// A committed oracle's public side: a matrix whose rows are coefficient vectors of Reed-Solomon codewords. Its columns
 /// are padded to a power of two, and evaluated on points among 2^log_inverse_rate times as many roots of unity; a

@@ -73,14 +73,14 @@ class VectorSource {
   SharedBytes gathered_;
 };
 
-/// The columns at `positions`, the same on every rank. Collective.
-std::vector<F> columns_at(const SharedVector& vector, unsigned log_inverse_rate, std::span<const std::size_t> positions,
+/// The columns of these leaves, the same on every rank. Collective.
+std::vector<F> columns_at(const SharedVector& vector, const WordDomain& domain, std::span<const std::size_t> leaves,
                           Communicator& comm) {
   const std::size_t rows = std::size_t{1} << vector.log_rows;
   const std::size_t lanes = 2 * rows;
   const std::size_t present = vector.values.size() >> vector.log_rows;
   const ResidueShares& shares = vector.columns;
-  PointEvaluation evaluation(shares.log_indices() + log_inverse_rate, lanes, log_inverse_rate, positions);
+  PointEvaluation evaluation(domain.log_size, lanes, domain.log_size - shares.log_indices(), exponents(domain, leaves));
   const std::size_t stride = std::size_t{1} << shares.log_count();
   for (std::size_t residue = shares.mine().first; residue < shares.mine().last; ++residue) {
     evaluation.add({residue, stride}, evaluation.parts() / stride, [&](std::size_t part, F* to) {
@@ -97,25 +97,35 @@ std::vector<F> columns_at(const SharedVector& vector, unsigned log_inverse_rate,
   return sum_over_ranks(evaluation.values(), comm);
 }
 
+/// What a rank does that has all of a vector, without the others.
+Communicator& alone() {
+  static SelfCommunicator self;
+  return self;
+}
+
 /// Encodes and hashes a vector of which this rank has all, or a part of its columns. Collective.
-std::unique_ptr<CodewordStore> commit_columns(const SharedVector& vector, unsigned log_inverse_rate, bool keep,
+std::unique_ptr<CodewordStore> commit_columns(const SharedVector& vector, const WordDomain& domain, bool keep,
                                               Communicator& comm, std::shared_ptr<const LeafExtras> extras) {
   const unsigned log_columns = vector.columns.log_indices();
-  const WordShape shape{std::size_t{2} << vector.log_rows,
-                        log_columns,
-                        {log_columns + log_inverse_rate},
-                        VectorSource(vector, comm).present()};
-  const bool alone = comm.size() == 1;
+  const WordShape shape{std::size_t{2} << vector.log_rows, log_columns, domain, VectorSource(vector, comm).present()};
+  const bool is_alone = comm.size() == 1;
+  const std::size_t rows_at_once = std::min(shape.width, (is_alone ? 2 : 1) * CosetTransform::lanes);
   const auto encode = [&](std::span<const ResidueShares> shares, std::span<const RowSink> sinks) {
-    const std::size_t rows_at_once = std::min(shape.width, (alone ? 2 : 1) * CosetTransform::lanes);
-    CosetEncoder<VectorSource> encoder(VectorSource(vector, comm), shape.log_columns, shares, rows_at_once);
-    for_classes(shares.front(), alone, [&](Range classes) { encoder.encode(classes, sinks.front()); });
+    if (!is_alone) {
+      CosetEncoder<VectorSource>(VectorSource(vector, comm), log_columns, shares, rows_at_once).encode(sinks);
+      return;
+    }
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      CosetEncoder<VectorSource> encoder(VectorSource(vector, comm), log_columns, shares.subspan(i, 1), rows_at_once);
+      for_classes(shares[i], true, [&](Range classes) { encoder.encode(classes, sinks[i]); });
+    }
   };
   Codeword codeword = encode_word(shape, keep, comm, std::move(extras), encode);
   MemoryCodewordStore::Columns compute;
   if (!keep) {
-    compute = [vector, log_inverse_rate, &comm](std::span<const std::size_t> positions) {
-      return columns_at(vector, log_inverse_rate, positions, comm);
+    Communicator& sharing = vector.columns.ranks() > 1 ? comm : alone();
+    compute = [vector, domain, &sharing](std::span<const std::size_t> leaves) {
+      return columns_at(vector, domain, leaves, sharing);
     };
   }
   return std::make_unique<MemoryCodewordStore>(std::move(codeword), comm, std::move(compute));
@@ -123,17 +133,16 @@ std::unique_ptr<CodewordStore> commit_columns(const SharedVector& vector, unsign
 
 }  // namespace
 
-std::unique_ptr<CodewordStore> commit_vector(const SharedVector& vector, unsigned log_inverse_rate, Communicator& comm,
+std::unique_ptr<CodewordStore> commit_vector(const SharedVector& vector, const WordDomain& domain, Communicator& comm,
                                              std::shared_ptr<const LeafExtras> extras) {
   if (vector.columns.ranks() > 1) {
-    return commit_columns(vector, log_inverse_rate, false, comm, std::move(extras));
+    return commit_columns(vector, domain, false, comm, std::move(extras));
   }
-  const std::size_t bytes = (sizeof(E) << vector.log_rows) * (vector.columns.size() << log_inverse_rate);
-  static SelfCommunicator self;
+  const std::size_t bytes = (sizeof(E) << vector.log_rows) * domain.points();
   if (comm.size() == 1 || bytes <= shared_bytes) {
-    return commit_columns(vector, log_inverse_rate, bytes <= kept_bytes, self, std::move(extras));
+    return commit_columns(vector, domain, domain.whole() && bytes <= kept_bytes, alone(), std::move(extras));
   }
-  return commit_columns(vector, log_inverse_rate, true, comm, std::move(extras));
+  return commit_columns(vector, domain, domain.whole(), comm, std::move(extras));
 }
 
 }  // namespace tessera

@@ -99,17 +99,17 @@ TEST(HidingRandomness, vectors_take_each_element_once) {
 
 /// Of the last vector's leaves: the clear vector's mask at their points. What is opened is what was hashed, however
 /// ranks share positions.
-TEST(HidingRandomness, leaves_hold_the_mask_of_the_clear_vector) {
-  const CommittedWord word{.log_rows = 4, .log_columns = 7, .log_inverse_rate = 3, .columns = 100};
+void expect_mask_in_leaves(const CommittedWord& word) {
+  const WordDomain domain = word.domain();
   std::vector<E> mask(word.columns);
   KeyedStream(Digest{1}, "vector masks").elements(0, std::span<E>(mask));
   const std::shared_ptr<const LeafExtras> leaves = clear_mask_leaves(mask, word);
   ASSERT_EQ(leaves->count(), clear_mask_elements);
-  std::vector<std::size_t> positions(std::size_t{1} << word.log_domain());
+  std::vector<std::size_t> positions(domain.points());
   std::iota(positions.begin(), positions.end(), std::size_t{0});
   const std::vector<F> opened = leaves->at(positions);
   for (const std::size_t position : positions) {
-    const F point = F::root_of_unity(word.log_domain()).power(position);
+    const F point = F::root_of_unity(word.log_domain()).power(domain.exponent(position));
     E value;
     for (std::size_t n = mask.size(); n-- > 0;) {
       value = value * point + mask[n];
@@ -122,10 +122,10 @@ TEST(HidingRandomness, leaves_hold_the_mask_of_the_clear_vector) {
     for (int rank = 0; rank < ranks; ++rank) {
       const ResidueShares shares = ResidueShares(word.log_domain(), rank, ranks);
       std::vector<F> blocks(shares.size() * LeafExtras::block, F::from_canonical(5));
-      leaves->fill({word.log_domain()}, shares, shares.mine(), blocks);
+      leaves->fill(domain, shares, shares.mine(), blocks);
       for (const std::size_t position : positions) {
-        if (shares.mine().contains(shares.class_of(position))) {
-          const std::size_t place = shares.own_place(position);
+        if (const std::size_t exponent = domain.exponent(position); shares.mine().contains(shares.class_of(exponent))) {
+          const std::size_t place = shares.own_place(exponent);
           ASSERT_TRUE(std::equal(blocks.begin() + static_cast<std::ptrdiff_t>(place * LeafExtras::block),
                                  blocks.begin() + static_cast<std::ptrdiff_t>((place + 1) * LeafExtras::block),
                                  opened.begin() + static_cast<std::ptrdiff_t>(position * LeafExtras::block)))
@@ -136,20 +136,24 @@ TEST(HidingRandomness, leaves_hold_the_mask_of_the_clear_vector) {
   }
 }
 
+TEST(HidingRandomness, leaves_hold_the_mask_of_the_clear_vector) {
+  expect_mask_in_leaves({.log_rows = 4, .log_columns = 7, .log_inverse_rate = 3, .columns = 100});
+  expect_mask_in_leaves({.log_rows = 4, .absent_pieces = 21, .log_columns = 10, .log_inverse_rate = 2, .columns = 700});
+}
+
 /// A vector's word with masks in its leaves is the same for any number of ranks, and however it is encoded.
-TEST(HidingRandomness, words_with_masks_do_not_depend_on_ranks) {
-  const CommittedWord word{.log_rows = 4, .log_columns = 12, .log_inverse_rate = 2, .columns = 4000};
+void expect_same_words(const CommittedWord& word) {
   std::vector<E> values(std::size_t{16} << word.log_columns), mask(word.columns);
   KeyedStream(Digest{1}, "values").elements(0, std::span<E>(values));
   KeyedStream(Digest{1}, "vector masks").elements(0, std::span<E>(mask));
-  const std::vector<std::size_t> positions{0, 1, 77, (std::size_t{1} << word.log_domain()) - 1};
+  const std::vector<std::size_t> positions{0, 1, 77, word.domain().points() - 1};
   SelfCommunicator self;
   const ResidueShares all_columns(word.log_columns, 0, 1);
   const auto alone =
-      commit_vector({values, word.log_rows, all_columns}, word.log_inverse_rate, self, clear_mask_leaves(mask, word));
+      commit_vector({values, word.log_rows, all_columns}, word.domain(), self, clear_mask_leaves(mask, word));
   const std::vector<F> opened = alone->columns(positions);
   ASSERT_EQ(opened.size(), positions.size() * (32 + clear_mask_elements));
-  const auto plain = commit_vector({values, word.log_rows, all_columns}, word.log_inverse_rate, self);
+  const auto plain = commit_vector({values, word.log_rows, all_columns}, word.domain(), self);
   EXPECT_NE(plain->root(), alone->root());
   // leaf 1 with its mask and zeros is what was hashed
   std::vector<F> leaf(opened.begin() + 34, opened.begin() + 68);
@@ -157,8 +161,8 @@ TEST(HidingRandomness, words_with_masks_do_not_depend_on_ranks) {
   for (const int ranks : {2, 3, 4}) {
     std::mutex mutex;
     run_ranks(ranks, [&](Communicator& comm) {
-      const auto whole = commit_vector({values, word.log_rows, all_columns}, word.log_inverse_rate, comm,
-                                       clear_mask_leaves(mask, word));
+      const auto whole =
+          commit_vector({values, word.log_rows, all_columns}, word.domain(), comm, clear_mask_leaves(mask, word));
       const std::vector<F> of_whole = whole->columns(positions);
       const ResidueShares columns(word.log_columns, comm.rank(), comm.size());
       std::vector<E> mine(columns.size() * 16);
@@ -169,7 +173,7 @@ TEST(HidingRandomness, words_with_masks_do_not_depend_on_ranks) {
         }
       }
       const auto shared =
-          commit_vector({mine, word.log_rows, columns}, word.log_inverse_rate, comm, clear_mask_leaves(mask, word));
+          commit_vector({mine, word.log_rows, columns}, word.domain(), comm, clear_mask_leaves(mask, word));
       const std::vector<F> of_shared = shared->columns(positions);
       const std::scoped_lock lock(mutex);
       EXPECT_EQ(whole->root(), alone->root()) << ranks;
@@ -178,6 +182,11 @@ TEST(HidingRandomness, words_with_masks_do_not_depend_on_ranks) {
       EXPECT_EQ(of_shared, opened) << ranks;
     });
   }
+}
+
+TEST(HidingRandomness, words_with_masks_do_not_depend_on_ranks) {
+  expect_same_words({.log_rows = 4, .log_columns = 12, .log_inverse_rate = 2, .columns = 4000});
+  expect_same_words({.log_rows = 4, .absent_pieces = 19, .log_columns = 12, .log_inverse_rate = 2, .columns = 4000});
 }
 
 /// A long codeword's values are hashed as they are encoded, a kept one's where they stand: salt follows their columns

@@ -154,8 +154,9 @@ TEST(Degree, large_words) {
   EXPECT_EQ(schedule.vector_size, (std::uint64_t{1} << 30) + (1U << 23));
   EXPECT_EQ(schedule.log_vector, 31U);
   EXPECT_EQ(schedule.vectors[0].columns, (1U << 26) + (1U << 19));
-  EXPECT_EQ(schedule.vectors[0].log_domain(), 28U);  // 10/3 of them, rounded up
-  EXPECT_EQ(schedule.vectors[0].rate, 258U);
+  EXPECT_EQ(schedule.vectors[0].log_domain(), 28U);
+  EXPECT_EQ(schedule.vectors[0].domain().pieces(), 49U);  // of 2^22 points, three a column
+  EXPECT_EQ(schedule.vectors[0].rate, 337U);
 }
 
 /// By definition: powers on a segment, zeros elsewhere.

@@ -66,7 +66,7 @@ TEST(Soundness, row_variables_get_the_work_that_they_need) {
       for (std::size_t round = 0; round <= schedule.vectors.size(); ++round) {
         double domains = 0;
         for (const CommittedWord& word : schedule.opened_in_round(round)) {
-          domains += std::exp2(word.log_domain());
+          domains += static_cast<double>(word.domain().points());
         }
         const double bits = 128 - std::log2((round == 0 ? 7 : 4) * ((hiding ? 3 : 2) + domains));
         const unsigned work = schedule.row_work(round);
@@ -94,8 +94,9 @@ TEST(Soundness, every_entry_by_hand) {
   const std::vector<SoundnessEntry> entries = account(oracles).soundness().entries;
   // 2^23 + 2^22 values; 3*2^18, 3*2^14, 3*2^10, 3*2^6 columns, the last of which are in clear
   const double first_domains = std::exp2(24) + std::exp2(24);
-  const std::vector<double> vector_domains{std::exp2(21), std::exp2(19), std::exp2(17), std::exp2(16)};
-  const std::vector<double> rates{1024 / 384., 1024 / 96., 1024 / 24., 1024 / 3.};
+  // three points a column of the first one: 36 of 64 pieces, as many of domains of 2^20, 2^18 and 2^17
+  const std::vector<double> vector_domains{9 * std::exp2(18), 9 * std::exp2(16), 9 * std::exp2(14), 9 * std::exp2(13)};
+  const std::vector<double> rates{1024 / 342., 1024 / 86., 1024 / 22., 1024 / 3.};
   const auto positions = [](double inverse_rate) {
     const double bits = -std::log2((1 + 1 / inverse_rate) / 2);
     return std::ceil(84 / bits);

@@ -144,7 +144,7 @@ TEST(CommittedOracle, opened_columns_of_a_long_oracle_agree_with_the_definition)
 }
 
 /// Kept or computed again, by a rank alone (long ones hashed as they are encoded) or at shared positions; the last
-/// columns may be missing.
+/// columns may be missing, and pieces of the domain.
 TEST(CommittedVector, agrees_with_the_transform) {
   RandomElements random(5);
   for (const unsigned log_rows : {3U, 4U}) {
@@ -166,10 +166,21 @@ TEST(CommittedVector, agrees_with_the_transform) {
         const auto first = codeword.begin() + static_cast<std::ptrdiff_t>(x * width);
         expected.push_back({x, {first, first + static_cast<std::ptrdiff_t>(width)}});
       }
+      std::vector<Column> in_pieces;
+      const OracleParameters some{.absent_pieces = 29};
+      const std::size_t points = log_domain < 12 ? 0 : points_of(log_domain, some);
+      for (std::size_t leaf = 0; leaf < points; leaf += 1 + random.below(points / 16)) {
+        const std::size_t x = exponent_of(leaf, log_domain, some);
+        const auto first = codeword.begin() + static_cast<std::ptrdiff_t>(x * width);
+        in_pieces.push_back({leaf, {first, first + static_cast<std::ptrdiff_t>(width)}});
+      }
+      const SharedVector shared{vector, log_rows, ResidueShares(log_columns, 0, 1)};
       for (const int ranks : {1, 3, 4}) {
         run_ranks(ranks, [&](Communicator& comm) {
-          expect_columns(*commit_vector({vector, log_rows, ResidueShares(log_columns, 0, 1)}, log_inverse_rate, comm),
-                         expected, log_domain, {});
+          expect_columns(*commit_vector(shared, {log_domain}, comm), expected, log_domain, {});
+          if (points > 0) {
+            expect_columns(*commit_vector(shared, {log_domain, some.absent_pieces}, comm), in_pieces, log_domain, some);
+          }
         });
       }
     }
