@@ -91,9 +91,11 @@ RawVector<SparseNode> pair_up(std::span<const SparseFraction> fractions) {
   const std::size_t shares = shares_of(fractions.size());
   std::vector<std::size_t> first(shares + 1);
   for_shares(fractions, shares, [&](std::size_t share, std::span<const SparseFraction> some) {
+    std::size_t parents = 0;
     for (std::size_t i = 0; i < some.size(); ++i) {
-      first[share + 1] += i == 0 || some[i - 1].index / 2 != some[i].index / 2 ? 1 : 0;
+      parents += i == 0 || some[i - 1].index / 2 != some[i].index / 2 ? 1 : 0;
     }
+    first[share + 1] = parents;
   });
   std::partial_sum(first.begin(), first.end(), first.begin());
   RawVector<SparseNode> nodes(first.back());

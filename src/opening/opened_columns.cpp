@@ -36,20 +36,11 @@ std::vector<E> bind_columns(const CommittedWord& word, const OpenedColumns& open
   return bound;
 }
 
-std::vector<std::size_t> exponents(const CommittedWord& word, const OpenedColumns& opened) {
-  std::vector<std::size_t> result;
-  result.reserve(opened.positions.size());
-  for (const std::size_t position : opened.positions) {
-    result.push_back(word.domain().exponent(position));
-  }
-  return result;
-}
-
 std::vector<F> evaluation_points(const CommittedWord& word, const OpenedColumns& opened) {
   const F root = F::root_of_unity(word.log_domain());
   std::vector<F> points;
   points.reserve(opened.positions.size());
-  for (const std::size_t exponent : exponents(word, opened)) {
+  for (const std::size_t exponent : exponents(word.domain(), opened.positions)) {
     points.push_back(root.power(exponent));
   }
   return points;

@@ -20,8 +20,6 @@ OpenedColumns receive_columns(VerifierView<E>& transcript, const CommittedWord& 
 /// sum_lo beta(point, lo) * column[lo] for every opened column; weights = eq_table(point).
 std::vector<E> bind_columns(const CommittedWord& word, const OpenedColumns& opened, std::span<const E> weights);
 
-/// Where the opened columns were evaluated: at omega to these.
-std::vector<std::size_t> exponents(const CommittedWord& word, const OpenedColumns& opened);
 /// The evaluation points of the opened columns.
 std::vector<F> evaluation_points(const CommittedWord& word, const OpenedColumns& opened);
 

@@ -169,7 +169,7 @@ class VectorProver {
         run_.transcript, words, round == 0 ? stores_ : std::span(&store, 1), run_.schedule.grinding_bits, run_.comm);
     RoundOpening opening{power_claims(words, opened, bound_, round), {}};
     for (std::size_t j = 0; j < words.size(); ++j) {
-      opening.exponents.push_back(exponents(words[j], opened[j]));
+      opening.exponents.push_back(exponents(words[j].domain(), opened[j].positions));
     }
     return opening;
   }

@@ -207,6 +207,29 @@ TEST(Shape, rows_of_divided_shapes_go_on_in_later_chunks) {
   }
 }
 
+TEST(Shape, neighbours_in_the_last_dimension_go_on) {
+  const std::vector<Shape> shapes{
+      Shape({Dimension::outer(3), Dimension::cut(40, 3)}),
+      Shape({Dimension::outer(4), Dimension::outer(1)}),
+      Shape({Dimension::cut(20, 2)}),
+      Shape({Dimension::outer(2), Dimension::cut(24, 3), Dimension::cut(40, 3)}, Presence::causal),
+      Shape({Dimension::outer(2), Dimension::whole(64).divided(3, 4), Dimension::cut(24, 3)}),
+      Shape({Dimension::outer(2), Dimension::whole(64).divided(3, 4), Dimension::outer(1)}),
+      Shape({Dimension::outer(3), Dimension::whole(64).divided(3, 4)}),
+  };
+  EXPECT_TRUE(shapes[4].is_divided() && shapes[6].is_divided());
+  for (const Shape& shape : shapes) {
+    const std::size_t last = shape.dimensions().size() - 1;
+    for (std::size_t chunk = 1; chunk < shape.chunk_count(); ++chunk) {
+      bool expected = shape.coordinate(chunk, last) == shape.coordinate(chunk - 1, last) + 1;
+      for (std::size_t j = 0; j < last; ++j) {
+        expected = expected && shape.coordinate(chunk, j) == shape.coordinate(chunk - 1, j);
+      }
+      EXPECT_EQ(shape.goes_on(chunk), expected) << chunk;
+    }
+  }
+}
+
 TEST(Shape, causal_shapes_hold_the_lower_triangle_of_tiles) {
   const Shape shape({Dimension::outer(3), Dimension{512, 7}, Dimension{512, 7}}, Presence::causal);
   EXPECT_EQ(shape.chunk_count(), 3U * 10U);
