@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <random>
 
 #include "opening/opening_steps.hpp"
@@ -60,13 +61,19 @@ TEST(Degree, schedules_count_what_is_used) {
   ASSERT_EQ(schedule.vectors.size(), 2U);
   EXPECT_EQ(schedule.vectors[0].columns, 2561U);
   EXPECT_EQ(schedule.vectors[1].columns, 161U);
+  EXPECT_EQ(schedule.vectors[0].domain().points(), 34U << 9);  // 20/3 a column are 17074
+  EXPECT_EQ(schedule.vectors[1].domain().points(), 34U << 8);
   EXPECT_EQ(schedule.clear_size, 161U);
 }
 
 /// A proof of the case's claims with columns of this store, and with `beyond` in v_0 behind the last segment.
 /// Everything else is done honestly.
-std::vector<std::uint8_t> prove_with(Case& made, CodewordStore* store, std::span<const E> beyond) {
-  const OpeningSchedule schedule = opening_schedule(made.oracles);
+std::vector<std::uint8_t> prove_with(Case& made, CodewordStore* store, std::span<const E> beyond,
+                                     const std::function<void(OpeningSchedule&)>& change = {}) {
+  OpeningSchedule schedule = opening_schedule(made.oracles);
+  if (change) {
+    change(schedule);
+  }
   ProverTranscript transcript(opening_seed);
   const Transcript::Scope scope = transcript.scope("opening");
   const OpeningRun run{transcript, schedule, made.comm};
@@ -108,6 +115,19 @@ TEST(Degree, leaves_of_a_domain_in_pieces_are_at_their_points) {
   for (const std::uint32_t absent : {0U, 12U, 14U}) {
     oracles[0].parameters.absent_pieces = absent;
     EXPECT_NE(opening_verdict(prove_with(made, made.store.get(), {}), oracles, made.claims), "") << absent;
+  }
+}
+
+/// Of vectors, too: a prover that evaluates one on more, fewer or all points is refused, whatever it opens.
+TEST(Degree, vectors_on_other_points_are_rejected) {
+  Case made(degree_chunks);
+  for (const std::size_t vector : {0U, 1U}) {
+    for (const std::uint32_t absent : {30U, 0U, 29U, 31U}) {  // of 64 pieces
+      const std::vector<std::uint8_t> payload = prove_with(made, made.store.get(), {}, [&](OpeningSchedule& schedule) {
+        schedule.vectors[vector].absent_pieces = absent;
+      });
+      EXPECT_EQ(opening_verdict(payload, made.oracles, made.claims).empty(), absent == 30) << vector << ", " << absent;
+    }
   }
 }
 
