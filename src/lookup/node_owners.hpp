@@ -29,8 +29,6 @@ class NodeOwners {
   [[nodiscard]] bool any(unsigned height) const { return heights_[height].most > 0; }
   /// How many the rank that gets most gets.
   [[nodiscard]] std::size_t most(unsigned height) const { return heights_[height].most; }
-  /// Nodes at top().
-  [[nodiscard]] std::size_t shared() const { return shared_; }
 
  private:
   struct Height {
@@ -38,7 +36,6 @@ class NodeOwners {
     std::size_t most = 0;
   };
   std::vector<Height> heights_;
-  std::size_t shared_ = 0;
 };
 
 }  // namespace tessera

@@ -50,12 +50,19 @@ std::vector<std::vector<Node>> all_segments(const LookupStructure& structure, st
 }  // namespace
 
 NodeOwners::NodeOwners(const LookupStructure& structure, std::span<const Ownership> columns, int rank, int ranks) {
-  const std::vector<std::vector<Node>> segments = all_segments(structure, columns, ranks);
-  std::size_t top = std::max<std::size_t>(segments.size() - 1, log_few + 1) - log_few;
-  for (std::size_t height = top; height < segments.size(); ++height) {
-    top = segments[height].empty() ? top : height;
+  const unsigned root = structure.slots().log_leaves;
+  unsigned top = std::max(root, log_few + 1) - log_few;
+  for (const LookupColumn& column : structure.columns) {
+    top = std::max(top, column.shape.chunk_count() > 0 ? column.shape.inner_bits() : 0);
+  }
+  for (const LookupTable& table : structure.tables) {
+    top = std::max(top, TablePieces(table.log_size, ranks).log_size);
   }
   heights_.resize(top + 1);
+  if (ranks == 1) {
+    return;  // nodes stay where they are
+  }
+  const std::vector<std::vector<Node>> segments = all_segments(structure, columns, ranks);
   std::vector<Node> nodes = segments[0];
   std::vector<std::size_t> received(static_cast<std::size_t>(ranks));
   for (std::size_t height = 0; height < top; ++height) {
@@ -75,7 +82,6 @@ NodeOwners::NodeOwners(const LookupStructure& structure, std::span<const Ownersh
     nodes.resize(parents.size() + segments[height + 1].size());
     std::ranges::merge(parents, segments[height + 1], nodes.begin(), {}, &Node::index, &Node::index);
   }
-  shared_ = nodes.size();
 }
 
 }  // namespace tessera

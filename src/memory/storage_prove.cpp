@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <new>
@@ -27,6 +28,7 @@ std::size_t rounded(std::size_t bytes, std::size_t unit) { return (bytes + unit 
 struct Extent {
   std::size_t head;
   std::size_t tail;
+  friend bool operator==(const Extent&, const Extent&) = default;
 
   explicit Extent(std::size_t bytes) : head(bytes / huge_page * huge_page), tail(rounded(bytes - head, small_page)) {
     if (tail > most_of_tail) {
@@ -107,13 +109,20 @@ class Pages {
   std::size_t total_ = 0;
 };
 
-/// Pieces with pages of their own.
+/// Pieces with pages of their own. A freed piece serves the next one of its size as it is, since moving its pages takes a
+/// few calls of the system, each of which all threads notice; for others it is taken apart.
 class Pool {
  public:
   Taken take(std::size_t bytes) {
     const Extent extent(bytes);
+    if (std::byte* const same = take_same(extent); same != nullptr) {
+      return {same, extent.head, extent.tail};
+    }
     std::byte* const place = reserve(extent);
     const std::scoped_lock lock(mutex_);
+    while (!freed_.empty() && (huge_.total() < extent.head || small_.total() < extent.tail)) {
+      take_apart();
+    }
     if (small_.total() < extent.tail) {
       add_small_pages();
     }
@@ -121,19 +130,45 @@ class Pool {
   }
 
   void give(std::byte* begin, std::size_t bytes) {
-    const Extent extent(bytes);
     const std::scoped_lock lock(mutex_);
-    huge_.add(begin, extent.head);
-    small_.add(begin + extent.head, extent.tail);
+    freed_.push_back({begin, Extent(bytes)});
   }
 
   void trim(std::size_t keep) {
     const std::scoped_lock lock(mutex_);
+    while (!freed_.empty()) {
+      take_apart();
+    }
     small_.trim(0);
     huge_.trim(rounded(keep, huge_page));
   }
 
  private:
+  struct Freed {
+    std::byte* begin;
+    Extent extent;
+  };
+
+  /// The freed piece of this size that was used last; null if there is none.
+  std::byte* take_same(const Extent& extent) {
+    const std::scoped_lock lock(mutex_);
+    const auto same = std::ranges::find(freed_.rbegin(), freed_.rend(), extent, &Freed::extent);
+    if (same == freed_.rend()) {
+      return nullptr;
+    }
+    std::byte* const begin = same->begin;
+    freed_.erase(std::prev(same.base()));
+    return begin;
+  }
+
+  /// The piece that was freed first becomes pages.
+  void take_apart() {
+    const auto [begin, extent] = freed_.front();
+    freed_.pop_front();
+    huge_.add(begin, extent.head);
+    small_.add(begin + extent.head, extent.tail);
+  }
+
   /// Fresh zeroed memory, aligned to huge pages.
   static std::byte* reserve(const Extent& extent) {
     const std::size_t bytes = extent.head + extent.tail;
@@ -163,6 +198,7 @@ class Pool {
   }
 
   std::mutex mutex_;
+  std::deque<Freed> freed_;
   Pages huge_{huge_page}, small_{small_page};
 };
 

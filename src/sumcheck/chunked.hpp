@@ -25,16 +25,22 @@ class ChunkedSummand final : public Summand {
   [[nodiscard]] std::vector<E> values();
 
  private:
-  /// The sum over owned chunks of chunk_sums(i) times the chunk's weight, over all ranks.
+  /// Owned chunks, 2^log_chunks of them, that are neighbours on the outer cube: as one chunk they have the lowest outer
+  /// variables, too, and fill kernels that one of them would not.
+  struct Run {
+    std::size_t first = 0;  // of owned_
+    unsigned log_chunks = 0;
+    E weight;  // beta of the outer variables that they share
+    [[nodiscard]] std::size_t chunks() const { return std::size_t{1} << log_chunks; }
+  };
+
+  /// The sum of body(run, pairs, their weights) times the run's weight, over all ranks.
   template <class Body>
-  RoundSums sum_chunks(std::size_t pairs, const Body& chunk_sums);
-  [[nodiscard]] E* const* tables(std::size_t i) const { return tables_.data() + i * kernel_.factors; }
-  [[nodiscard]] RoundWeights weights() const;
-  void fill(std::size_t i);
+  RoundSums sum_runs(const Body& body);
+  [[nodiscard]] E* const* tables(std::size_t run) const { return tables_.data() + run * kernel_.factors; }
+  void fill(std::size_t run);
   /// Once few variables are left of many chunks.
   void shorten();
-  /// Factor k of an owned chunk, inner variables bound.
-  [[nodiscard]] E value(std::size_t i, std::size_t k) const { return short_ ? short_->value(i, k) : *tables(i)[k]; }
   /// Every factor on the outer cube, inner variables bound.
   DenseSummand& outer();
 
@@ -44,9 +50,10 @@ class ChunkedSummand final : public Summand {
   std::span<const E> at_;
   Communicator& comm_;
   std::vector<std::size_t> owned_;  // present chunks
-  std::vector<E> chunk_weights_;    // beta of their outer indices
-  RawVector<E> values_;             // owned chunk after chunk, factor after factor, 2^inner_bits values each
-  std::vector<E*> tables_;          // owned chunk after chunk
+  std::vector<Run> runs_;           // of these
+  std::vector<E> chunk_weights_;    // of all of these: beta of their outer indices; once they are short
+  RawVector<E> values_;             // run after run, factor after factor, a run's chunks one after the other
+  std::vector<E*> tables_;          // run after run
   unsigned inner_;                  // inner variables that are left
   Point inner_point_;               // of those that are bound
   std::optional<ShortChunks> short_;

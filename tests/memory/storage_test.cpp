@@ -69,6 +69,22 @@ TEST(Storage, pages_of_freed_pieces_move_to_the_next_whatever_its_size) {
   }
 }
 
+TEST(Storage, a_freed_piece_serves_the_next_one_of_its_size) {
+  constexpr std::size_t small = 3 * mebibyte + 4096, large = 24 * mebibyte;
+  void* const first = allocate_storage(large);
+  void* const second = allocate_storage(small);
+  free_storage(first, large);
+  free_storage(second, small);
+  auto* const zeroed = static_cast<unsigned char*>(allocate_zeroed(large - 1));
+  EXPECT_EQ(zeroed, first) << "as many pages";
+  EXPECT_EQ(std::count(zeroed, zeroed + large - 1, 0), static_cast<std::ptrdiff_t>(large - 1));
+  EXPECT_EQ(allocate_storage(small), second);
+  free_storage(zeroed, large - 1);
+  free_storage(second, small);
+  trim_storage(0);
+  EXPECT_EQ(mincore(first, mebibyte, std::vector<unsigned char>(mebibyte / 4096).data()), -1) << "unmapped";
+}
+
 TEST(Storage, pieces_of_slabs_are_taken_again_in_any_order) {
   std::mt19937 random(3);
   std::vector<std::pair<unsigned char*, std::size_t>> pieces;
