@@ -109,8 +109,8 @@ class Pages {
   std::size_t total_ = 0;
 };
 
-/// Pieces with pages of their own. A freed piece serves the next one of its size as it is, since moving its pages takes a
-/// few calls of the system, each of which all threads notice; for others it is taken apart.
+/// Pieces with pages of their own. A freed piece serves the next one of its size as it is, since moving its pages takes
+/// a few calls of the system, each of which all threads notice; for others it is taken apart.
 class Pool {
  public:
   Taken take(std::size_t bytes) {

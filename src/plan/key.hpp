@@ -12,7 +12,7 @@
 namespace tessera {
 
 /// Bytes of proofs and keys change only together with this number.
-inline constexpr std::uint32_t format_version = 18;
+inline constexpr std::uint32_t format_version = 19;
 
 /// What plain keys allow unless their issuer says otherwise.
 inline constexpr std::uint32_t default_exceptions = 4096;

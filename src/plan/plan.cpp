@@ -117,9 +117,9 @@ PackedOracle pack_state(std::vector<Shape> tensors) {
 
 namespace {
 
-constexpr std::uint64_t witness_rate_unit = 32;
+constexpr std::uint64_t witness_rate_unit = 64;
 /// The most that it may be in a hiding proof, whatever its size.
-constexpr std::uint64_t most_hiding_rate = 12;
+constexpr std::uint64_t most_hiding_rate = 24;
 
 /// Rows of a witness of so many values: few keep opened columns short, many the first bound vector, which is as long as
 /// a row.
@@ -131,7 +131,7 @@ std::size_t witness_rows(std::uint64_t size) {
   return std::max({std::uint64_t{16}, rows_for(15, 32), rows_for(20, 64), rows_for(24, 128)});
 }
 
-/// The most that a witness's rate may be, in units of 1/32. The more there is to encode, the more its time counts
+/// The most that a witness's rate may be, in units of 1/64. The more there is to encode, the more its time counts
 /// beside the bytes of columns that are opened; it grows in small steps, so that these do, and where columns get longer
 /// it falls, so that there are fewer.
 std::uint64_t most_witness_rate(std::uint64_t size) {
@@ -141,9 +141,9 @@ std::uint64_t most_witness_rate(std::uint64_t size) {
   };
   if (size > std::uint64_t{1} << 25 && size <= std::uint64_t{1} << 26) {
     constexpr unsigned log_half_step = 22;  // witness_rows() has 8 more after every 2^23 values
-    return 13 + ((size - 1) >> log_half_step) % 2;
+    return 26 + ((size - 1) >> log_half_step) % 2;
   }
-  return 6 + growth(21, 6) + std::min<std::uint64_t>(growth(24, 3), 2) + std::min<std::uint64_t>(growth(26, 2), 1);
+  return 12 + growth(21, 12) + std::min<std::uint64_t>(growth(24, 6), 4) + std::min<std::uint64_t>(growth(26, 4), 2);
 }
 
 /// As many points as the columns need, in pieces.

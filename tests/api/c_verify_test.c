@@ -253,7 +253,7 @@ int main(int argc, char** argv) {
   for (int i = 0; i < 5; ++i) {
     files[i] = read_file(argv[i + 1]);
   }
-  CHECK(strchr(tessera_version(), '.') != NULL && tessera_format_version() == 18);
+  CHECK(strchr(tessera_version(), '.') != NULL && tessera_format_version() == 19);
   a_proof_is_accepted(files[0], files[2]);
   another_models_proof_is_rejected(files[1], files[2]);
   damaged_files_are_unusable(files[0], files[2]);

@@ -196,7 +196,7 @@ TEST(HostileFile, another_version_is_refused) {
     (void)load_proof(path);
     ADD_FAILURE() << "accepted";
   } catch (const InputError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("format_version: expected 18, found 77"));
+    EXPECT_THAT(error.what(), HasSubstr("format_version: expected 19, found 77"));
   }
 }
 

@@ -41,8 +41,8 @@ TEST(VerifyingKey, every_truncation_and_extension_is_refused) {
 TEST(VerifyingKey, another_version_is_refused_by_name) {
   std::vector<std::uint8_t> bytes = small_key().encode();
   bytes[0] = 2;
-  EXPECT_EQ(key_error_of(bytes), "verifying key: version: expected 18, found 2");
-  EXPECT_EQ(key_error_of(std::span(bytes).first(4)), "verifying key: version: expected 18, found 2");
+  EXPECT_EQ(key_error_of(bytes), "verifying key: version: expected 19, found 2");
+  EXPECT_EQ(key_error_of(std::span(bytes).first(4)), "verifying key: version: expected 19, found 2");
 }
 
 /// It stands behind the ends, and only where there is one; every byte of it counts.

@@ -185,10 +185,10 @@ grep -qP '[^\x20-\x7e]' log.txt && fail "--log: not plain lines"
   fail "--quiet speaks"
 
 # inspect knows every kind of file
-expect 0 'tessera model, format version 18' tessera inspect model.h5
+expect 0 'tessera model, format version 19' tessera inspect model.h5
 expect 0 'parameters/wq' tessera inspect model.h5
-expect 0 'tessera verifying key, format version 18' tessera inspect commitment/verifying.key
-expect 0 'tessera proof, format version 18' tessera inspect proof.h5
+expect 0 'tessera verifying key, format version 19' tessera inspect commitment/verifying.key
+expect 0 'tessera proof, format version 19' tessera inspect proof.h5
 expect 0 ' least \(round by round\)$' tessera inspect proof.h5
 expect 0 '^ +[0-9]+\.[0-9]{4} +[1-9][0-9]*\.[0-9]  /opening$' tessera inspect proof.h5 # seconds, peak MiB
 for scope in inference witness commitment lookup final feed_forward self_attention check ""; do
@@ -196,13 +196,13 @@ for scope in inference witness commitment lookup final feed_forward self_attenti
 done
 expect 0 '^time +[0-9.]+ s, plain inference [0-9.]+ s of it$' tessera inspect proof.h5
 expect 0 '^memory +(high-water mark|samples where scopes begin and end)$' tessera inspect proof.h5
-expect 0 'tessera codeword, format version 18' tessera inspect commitment/codeword.h5
+expect 0 'tessera codeword, format version 19' tessera inspect commitment/codeword.h5
 parameters=$(grep '^parameters ' output)
 expect 0 "^parameters    [0-9a-f]{64}\$" tessera inspect model.h5
 expect_same "$(grep '^parameters ' output)" "$parameters"
-expect 0 'tessera codeword rows, format version 18' tessera inspect --check commitment/codeword-00000.h5
+expect 0 'tessera codeword rows, format version 19' tessera inspect --check commitment/codeword-00000.h5
 expect 0 'all [0-9]+ datasets agree' tessera inspect --check proof.h5
-expect 0 'tessera trace, format version 18' tessera inspect traces/trace-0.h5
+expect 0 'tessera trace, format version 19' tessera inspect traces/trace-0.h5
 expect 0 'tessera proof' ranks 2 tessera inspect proof.h5
 
 # help and version

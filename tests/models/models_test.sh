@@ -51,7 +51,7 @@ for text in book chat; do
 done
 
 timed "commit" tessera commit --quiet --model model.h5 --out commitment
-digest=b2e1ded667e1a4c4951623a4110f1b4ebee2192b041c85921a1e64d180938325 # README.md shows it
+digest=4cd62cfcbe065aac694a8b399ee67429d77016e5099496e131382f8b3de5d2ea # README.md shows it
 [ "$(field 'key digest' <(tessera inspect commitment))" = $digest ] || fail "key digest: expected $digest, $(tessera inspect commitment)"
 prove() { # RANKS OUT MORE...
   "$mpirun" -n "$1" "$programs/tessera" prove --quiet --model model.h5 --commitment commitment --out "$2" "${@:3}" >"$2.log"

@@ -84,24 +84,26 @@ TEST(Passes, a_pass_length_makes_rows_longer_and_queries_as_long) {
 /// As src/spec/protocol.md says: of 32 points q columns, no more pieces than that takes.
 TEST(Passes, a_witness_has_points_by_its_size) {
   constexpr unsigned log_chunk = 12;
-  for (const auto& [used, q] : std::vector<std::pair<std::size_t, std::size_t>>{{1U << 20, 6},
-                                                                                {1U << 21, 6},
-                                                                                {(1U << 21) + (1U << 19), 7},
-                                                                                {3U << 20, 9},
-                                                                                {(1U << 22) - (1U << 12), 11},
-                                                                                {1U << 22, 12},
-                                                                                {1U << 24, 12},
-                                                                                {3U << 23, 13},
-                                                                                {1U << 25, 14},
-                                                                                {(1U << 25) + (1U << 12), 13},
-                                                                                {9U << 22, 13},
-                                                                                {(9U << 22) + (1U << 12), 14},
-                                                                                {5U << 23, 14},
-                                                                                {(5U << 23) + (1U << 12), 13},
-                                                                                {1U << 26, 14},
-                                                                                {(1U << 26) + (1U << 12), 14},
-                                                                                {3U << 25, 15},
-                                                                                {1U << 27, 15}}) {
+  for (const auto& [used, q] : std::vector<std::pair<std::size_t, std::size_t>>{{1U << 20, 12},
+                                                                                {1U << 21, 12},
+                                                                                {(1U << 21) + (1U << 19), 15},
+                                                                                {3U << 20, 18},
+                                                                                {(1U << 22) - (1U << 12), 23},
+                                                                                {1U << 22, 24},
+                                                                                {1U << 24, 24},
+                                                                                {5U << 22, 25},
+                                                                                {3U << 23, 27},
+                                                                                {1U << 25, 28},
+                                                                                {(1U << 25) + (1U << 12), 26},
+                                                                                {9U << 22, 26},
+                                                                                {(9U << 22) + (1U << 12), 27},
+                                                                                {5U << 23, 27},
+                                                                                {(5U << 23) + (1U << 12), 26},
+                                                                                {1U << 26, 27},
+                                                                                {(1U << 26) + (1U << 12), 28},
+                                                                                {5U << 24, 29},
+                                                                                {3U << 25, 30},
+                                                                                {1U << 27, 30}}) {
     SCOPED_TRACE(used);
     const PackedOracle packed =
         pack_witness({Shape({Dimension::outer(used >> log_chunk), Dimension::whole(std::size_t{1} << log_chunk)})});
@@ -109,8 +111,8 @@ TEST(Passes, a_witness_has_points_by_its_size) {
     const WordDomain domain = packed.layout.domain(packed.parameters);
     const std::size_t piece = std::size_t{1} << domain.log_piece();
     EXPECT_TRUE(domain.valid());
-    EXPECT_LE(32 * columns, q * domain.points());
-    EXPECT_GT(32 * columns, q * (domain.points() - piece));
+    EXPECT_LE(64 * columns, q * domain.points());
+    EXPECT_GT(64 * columns, q * (domain.points() - piece));
   }
 }
 

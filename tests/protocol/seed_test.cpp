@@ -10,7 +10,7 @@ namespace {
 Digest seed_of(const VerifyingKey& key, const Statement& statement, const std::vector<std::uint32_t>& more = {}) {
   const std::string name = "tessera";
   std::vector<std::uint8_t> bytes(name.begin(), name.end());
-  append_little_endian<std::uint32_t>(bytes, 18);
+  append_little_endian<std::uint32_t>(bytes, 19);
   const Digest digest = key.digest();
   bytes.insert(bytes.end(), digest.begin(), digest.end());
   for (const auto* ids : {&statement.prompt, &statement.generated}) {
