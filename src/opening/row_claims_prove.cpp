@@ -112,6 +112,21 @@ std::span<const T> take_part(ColumnWeights& weights, std::span<const T> columns,
   return columns.subspan(first * width, (last - first) * width);
 }
 
+/// Puts the weights of chunks, `columns` of each, behind others; whether any is not zero.
+bool append_weights(RunWeights& weights, Range chunks, std::size_t columns, std::vector<E>& to) {
+  bool any = false;
+  for (std::size_t chunk = chunks.first; chunk < chunks.last;) {
+    const std::size_t count = weights.run(chunk, chunks.last);
+    const ColumnWeights& of_run = weights(chunk, count);
+    any = any || !of_run.is_zero();
+    const std::size_t end = to.size() + count * columns;
+    of_run.append_to(to);
+    to.resize(end);  // where all are zero none is written
+    chunk += count;
+  }
+  return any;
+}
+
 /// The weighted sum of columns of a term's chunks, into scratch.sums.
 template <class T>
 void combine_chunks(const ChunkedTensor<T>& tensor, const Work& work, const WeightTerm& term, unsigned log_rows,
@@ -142,12 +157,8 @@ void combine_chunks(const ChunkedTensor<T>& tensor, const Work& work, const Weig
     while (place + (last - chunk) < held.last && tensor.held()[place + (last - chunk)] == last) {
       ++last;
     }
-    const std::size_t count = weights.run(chunk, last);
-    const ColumnWeights& of_run = weights(chunk, count);
-    any = any || !of_run.is_zero();
-    of_run.append_to(scratch.weights);
-    place += count;
-    scratch.weights.resize((place - held.first) * columns.count);  // where all are zero none is written
+    any = append_weights(weights, {chunk, last}, columns.count, scratch.weights) || any;
+    place += last - chunk;
   }
   if (any) {
     const std::span<const T> values(tensor.chunk(first).data(), held.size() << shape.inner_bits());
@@ -204,60 +215,113 @@ class OtherBands {
       }
     }
     for (std::size_t i = 0; i < terms.size(); ++i) {
-      const OracleLayout& layout = oracles[terms[i].oracle].layout;
-      const std::size_t chunks = layout.tensors()[terms[i].tensor].chunk_count();
-      for (std::size_t chunk = 0; !columns_[terms[i].oracle].empty() && chunk < chunks; ++chunk) {
-        if (layout.band(terms[i].tensor, chunk) == terms[i].band) {
-          work_.push_back({i, chunk});
-        }
+      if (!columns_[terms[i].oracle].empty()) {
+        add_work(i);
       }
     }
   }
   [[nodiscard]] std::size_t size() const { return work_.size(); }
   [[nodiscard]] std::size_t term(std::size_t number) const { return work_[number].term; }
-  /// Adds one chunk's weights times the columns of other bands that this rank owns.
+  /// Adds weights times the columns of other bands that this rank owns.
   void add(std::size_t number, Scratch& scratch, std::span<E> sums) const {
-    const WeightTerm& term = terms_[work_[number].term];
+    const auto& [i, chunks, own] = work_[number];
+    const WeightTerm& term = terms_[i];
     const CommittedOracle& oracle = oracles_[term.oracle];
-    scratch.of_chunk.kept = {};
-    column_weights(oracle.layout.tensors()[term.tensor], term.high, work_[number].chunk, scratch.of_chunk);
-    if (scratch.of_chunk.is_zero()) {
-      return;
-    }
+    const Shape& shape = oracle.layout.tensors()[term.tensor];
     scratch.weights.clear();
-    const ChunkColumns own = chunk_columns(oracle, term.tensor, work_[number].chunk);
+    if (chunks.size() == 1) {
+      scratch.of_chunk.kept = {};
+      column_weights(shape, term.high, chunks.first, scratch.of_chunk);
+      if (scratch.of_chunk.is_zero()) {
+        return;
+      }
+    } else {
+      RunWeights weights(shape, term.high);
+      if (!append_weights(weights, chunks, own.size() / chunks.size(), scratch.weights)) {
+        return;
+      }
+    }
     for (std::size_t band = 0; band < oracle.parameters.band_count(); ++band) {
       if (band == term.band) {
         continue;
       }
       const RowBand rows = oracle.parameters.band(band);
-      columns_[term.oracle][band].visit({own.first, own.first + own.count}, [&](const auto& other, Range columns) {
+      for (const ColumnRun& run : runs_of(term.oracle, band, own)) {
         std::visit(
-            [&](const auto* tensor) {
-              if (counts(*tensor, other.chunk, comm_)) {
-                const std::size_t first = columns.first - other.columns.first;
-                const std::size_t count = std::min(rows.rows(), tensor->shape().chunk_size());
-                const auto values = tensor->chunk(other.chunk).subspan(first << rows.log_rows, columns.size() * count);
-                combine({columns.first - own.first, columns.last - own.first}, values, scratch,
-                        sums.subspan(rows.first, count));
-              }
+            [&]<class T>(const ChunkedTensor<T>* tensor) {
+              const std::size_t count = columns_of(tensor->shape().chunk_size(), rows.log_rows).rows;
+              const std::span values(static_cast<const T*>(run.values), run.columns.size() * count);
+              combine({run.columns.first - own.first, run.columns.last - own.first}, chunks.size() == 1, values,
+                      scratch, sums.subspan(rows.first, count));
             },
-            witnesses_[term.oracle].tensors[other.tensor]);
-      });
+            witnesses_[term.oracle].tensors[run.tensor]);
+      }
     }
   }
 
  private:
+  /// Chunks of a term whose columns lie side by side.
   struct Work {
-    std::size_t term, chunk;
+    std::size_t term;
+    Range chunks, columns;
+  };
+  /// Columns of a tensor's chunks that lie side by side, in memory too.
+  struct ColumnRun {
+    std::size_t tensor;
+    Range columns;
+    const void* values;
   };
 
-  /// Adds `columns` of those that scratch.of_chunk has weights of, times these.
+  void add_work(std::size_t number) {
+    const WeightTerm& term = terms_[number];
+    const CommittedOracle& oracle = oracles_[term.oracle];
+    for (std::size_t chunk = 0; chunk < oracle.layout.tensors()[term.tensor].chunk_count(); ++chunk) {
+      if (oracle.layout.band(term.tensor, chunk) != term.band) {
+        continue;
+      }
+      const ChunkColumns columns = chunk_columns(oracle, term.tensor, chunk);
+      const bool goes_on = !work_.empty() && work_.back().term == number && work_.back().chunks.last == chunk &&
+                           work_.back().columns.last == columns.first &&
+                           work_.back().columns.size() + columns.count <= columns_at_once;
+      if (!goes_on) {
+        work_.push_back({number, {chunk, chunk}, {columns.first, columns.first}});
+      }
+      ++work_.back().chunks.last;
+      work_.back().columns.last += columns.count;
+    }
+  }
+
+  /// What a band has of some columns, of chunks that this rank owns.
+  [[nodiscard]] std::vector<ColumnRun> runs_of(std::size_t oracle, std::size_t band, Range columns) const {
+    const RowBand rows = oracles_[oracle].parameters.band(band);
+    std::vector<ColumnRun> runs;
+    columns_[oracle][band].visit(columns, [&](const BandColumns::Chunk& chunk, Range some) {
+      std::visit(
+          [&]<class T>(const ChunkedTensor<T>* tensor) {
+            if (!counts(*tensor, chunk.chunk, comm_)) {
+              return;
+            }
+            const T* const values =
+                tensor->chunk(chunk.chunk).data() + ((some.first - chunk.columns.first) << rows.log_rows);
+            const std::size_t count = columns_of(tensor->shape().chunk_size(), rows.log_rows).rows;
+            if (!runs.empty() && runs.back().tensor == chunk.tensor && runs.back().columns.last == some.first &&
+                static_cast<const T*>(runs.back().values) + runs.back().columns.size() * count == values) {
+              runs.back().columns.last = some.last;
+            } else {
+              runs.push_back({chunk.tensor, some, values});
+            }
+          },
+          witnesses_[oracle].tensors[chunk.tensor]);
+    });
+    return runs;
+  }
+
+  /// Adds some of the columns that `scratch` has weights of, as a product of a single chunk, times these.
   template <class T>
-  static void combine(Range columns, std::span<const T> values, Scratch& scratch, std::span<E> sums) {
+  static void combine(Range columns, bool is_product, std::span<const T> values, Scratch& scratch, std::span<E> sums) {
     const ColumnWeights& weights = scratch.of_chunk;
     const std::size_t run = weights.trailing.size();
-    if (columns.first % run == 0 && columns.size() % run == 0) {
+    if (is_product && columns.first % run == 0 && columns.size() % run == 0) {
       scratch.sums.assign(sums.size(), E::zero());
       const std::span<const E> leading = std::span(weights.leading).subspan(columns.first / run, columns.size() / run);
       combine_columns({leading, weights.trailing}, values, std::span(scratch.sums));

@@ -141,7 +141,7 @@ std::uint64_t most_witness_rate(std::uint64_t size) {
   };
   if (size > std::uint64_t{1} << 25 && size <= std::uint64_t{1} << 26) {
     constexpr unsigned log_half_step = 22;  // witness_rows() has 8 more after every 2^23 values
-    return 26 + ((size - 1) >> log_half_step) % 2;
+    return 27 + ((size - 1) >> log_half_step) % 2;
   }
   return 12 + growth(21, 12) + std::min<std::uint64_t>(growth(24, 6), 4) + std::min<std::uint64_t>(growth(26, 4), 2);
 }
